@@ -11,7 +11,7 @@ rest of a page is written by hand. A test compares; nothing is trained.
 import csv
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from itertools import starmap
@@ -34,9 +34,11 @@ from mooring.weighting import WEIGHTINGS
 
 HERE = Path(__file__).parent
 SETTINGS = re.compile(r"(?P<mark><!-- settings: (?P<names>[a-z, ]+) -->)\n\n(?:\|[^\n]*\n)*")
-FACTS = re.compile(r"<!-- (?P<what>method|docstring|weighting): (?P<name>[a-z0-9-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
+FACTS = re.compile(r"<!-- (?P<what>method|docstring): (?P<name>[a-z0-9-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 BEGIN, END = "<!-- made by docs/make_reference.py -->\n", "<!-- end -->\n"
 SCHEDULE = shapes_of(Training)["lr_schedule"].words  # nine kinds of schedules, told once
+BOUNDS = re.compile(r"^(above \d|[\d.]+ or more|[\d.]+ to [\d.]+)")
+OBVIOUS = ("text", "a number", "a path", "its keys", "a mapping")
 DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
 
 
@@ -118,16 +120,13 @@ def digits() -> dict[str, str]:
 
 
 def method_index() -> str:
-    """Every method with its page and its accuracy, in the groups of `mooring methods`."""
+    """Every method with its section and its accuracy, in the groups of `mooring methods`."""
     pages = section_pages()
-    tables = []
+    lines = []
     for group, methods in GROUPS.items():
-        rows = [
-            (f"[`{name}`]({pages.get(name, '')}#{name})", method.about, digits()[name])
-            for name, method in methods.items()
-        ]
-        tables += [f"**{group[0].upper()}{group[1:]}**", table(("method", "in one line", "digits"), [*rows])]
-    return "\n\n".join(tables)
+        found = [f"[`{name}`]({pages.get(name, '')}#{name}) {digits()[name]}" for name in methods]
+        lines.append(f"- **{group[0].upper()}{group[1:]}:** {', '.join(found)}")
+    return "\n".join(lines)
 
 
 def sections_of(page: Path) -> list[str]:
@@ -203,36 +202,13 @@ def paragraph(words: str) -> str:
     return "".join(starmap("{}{}".format, zip(escaped, code, strict=True)))
 
 
-def keys_and_users(kind: str) -> str:
-    """The keys of a weighting with their defaults, and the methods that use it."""
-    keys = [f"`{field.name}` {default_of(field)}" for field in fields(WEIGHTINGS[kind])]
-    where = section_pages()
-    users = [
-        f"[{name}](methods/{where[name]}#{name})"
-        for name, method in METHODS.items()
-        if method.client.align and kind in kinds_in(to_tree(method.client.align.weight))
-    ]
-    return f"**Keys.** {', '.join(keys) or 'None'}.\n\n**Methods.** {', '.join(users) or 'None'}."
-
-
-def default_of(field: Field[Any]) -> str:
-    value = field.default_factory() if field.default_factory is not MISSING else field.default
-    return getattr(value, "kind", "see above") if is_dataclass(value) else "null" if value is None else str(value)
-
-
-def kinds_in(tree: Any) -> set[str]:
-    """The kind of a weighting and of those inside it."""
-    own = {tree["kind"]} if "kind" in tree else set()
-    return own.union(*(kinds_in(part) for part in tree.values() if isinstance(part, dict)))
-
-
 @cache
 def section_pages() -> dict[str, str]:
     return {name: path.name for path in sorted(HERE.glob("methods/*.md")) for name in sections_of(path)}
 
 
 def with_facts(page: str) -> str:
-    made = {"method": facts, "docstring": docstring, "weighting": keys_and_users}
+    made = {"method": facts, "docstring": docstring}
 
     def renewed(found: re.Match[str]) -> str:
         what, name = found["what"], found["name"]
@@ -247,22 +223,22 @@ def settings_table(names: list[str]) -> str:
     choice = next((PART_KINDS[section.cls].key for section in sections if section.kinds), "")
     rows: Rows = []
     for setting in (setting for section in sections for setting in settings_in(section)):
-        kinds = [", ".join(f"`{kind}`" for kind in setting.kinds) or f"every {choice}"] if choice else []
-        key = setting.name if choice else setting.keys[0]
-        short = setting.default == METHOD_DEFAULT and full_key(key) != key
-        meaning = f"short for `{full_key(key)}`" if short else setting.meaning
-        rows.append((*kinds, f"`{key}`", f"{default_cell(setting)} ({range_cell(setting)})", meaning))
-    return table((*([choice] if choice else []), "key", "default (range)", "meaning"), rows)
+        kinds = ", ".join(f"`{kind}`" for kind in setting.kinds)
+        key = f"`{setting.name if choice else setting.keys[0]}`"
+        short = setting.default == METHOD_DEFAULT and full_key(setting.name) != setting.name
+        meaning = f"short for `{full_key(setting.name)}`" if short else setting.meaning
+        rows.append((f"{kinds}: {key}" if kinds else key, default_cell(setting), meaning))
+    return table((f"{choice}: key" if choice else "key", "default", "meaning"), rows)
 
 
 def default_cell(setting: Setting) -> str:
+    """The default, and what else there is to choose; bounds of numbers are told by `mooring settings`."""
     words = (SEE_BELOW, METHOD_DEFAULT, "required")
-    return setting.default if setting.default in words else f"`{setting.default}`"
-
-
-def range_cell(setting: Setting) -> str:
-    words = setting.range.removesuffix(", or null") if setting.default == "null" else setting.range
-    return "a [schedule](#schedules)" if words == SCHEDULE else words
+    default = setting.default if setting.default in words else f"`{setting.default}`"
+    chosen = setting.range.removesuffix(", or null")
+    if chosen == SCHEDULE:
+        return f"{default} (a [schedule](#schedules))"
+    return default if chosen in OBVIOUS or BOUNDS.search(chosen) else f"{default} ({chosen})"
 
 
 def with_settings(page: str) -> str:
@@ -281,7 +257,6 @@ PAGES: dict[str, Callable[[str], str]] = {
     "fusions.md": lambda page: between_marks(page, fusions()),
     "methods/README.md": lambda page: between_marks(page, method_index()),
     "privacy.md": lambda page: between_marks(page, uploads()),
-    "weightings.md": with_facts,
 } | {f"methods/{path.name}": with_facts for path in sorted(HERE.glob("methods/*.md")) if path.name != "README.md"}
 
 

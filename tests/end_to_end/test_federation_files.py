@@ -176,7 +176,7 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         (("plan", "--classes", "a,b", "--sites", "n", "--key", "n"), "must be SITE=KEY"),
         (("plan", "--classes", "a,b", "--sites", "n", "--method", "v4,v7"), "one method"),
         (SECURE_AND_NOISED, "not combined with --epsilon"),
-        (("inspect", "images"), "no regular file"),
+        (("inspect", "images"), "not a regular file"),
     ):
         code, _, err = office(*words)
         assert code == 2, words

@@ -69,10 +69,10 @@ def test_a_pipe_is_no_file(tmp_path: Path):
     with pytest.raises(FederationError, match="cannot be read"):
         read_container(tmp_path / "nothing.mooring", "job")
     if os.name == "posix":
-        with pytest.raises(FederationError, match="no regular file"):
+        with pytest.raises(FederationError, match="not a regular file"):
             read_container(Path("/dev/null"), "job")
         os.mkfifo(tmp_path / "pipe.mooring")  # nobody writes into it: opening it would wait for ever
-        with pytest.raises(FederationError, match="no regular file"):
+        with pytest.raises(FederationError, match="not a regular file"):
             read_container(tmp_path / "pipe.mooring", "job")
 
 

@@ -169,7 +169,7 @@ class TestJob:
     )
     def test_no_name_of_a_site_leads_anywhere(self, made, name):
         (experiment,) = load(None, ["data.source=image_folder", *made.words])
-        with pytest.raises(FederationError, match="no name of a site"):
+        with pytest.raises(FederationError, match="not a valid site name"):
             plan(experiment, CLASSES, ["south", name], made.coordinator.identity)
 
     @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ class TestJob:
         [
             (("a",), ("n",), "at least two"),
             (("a", "A"), ("n",), "given twice"),
-            (("a", "b\x1b[2J"), ("n",), "no name of a class"),
+            (("a", "b\x1b[2J"), ("n",), "not a valid class name"),
             (("a", "b"), ("n", "N"), "given twice"),
             (("a", "b"), (), "sites: are 0"),
         ],
@@ -196,8 +196,8 @@ class TestJob:
     @pytest.mark.parametrize(
         ("asked", "told"),
         [
-            ({"keys": {"west": "a" * 64}}, "no site of this job"),
-            ({"keys": {"north": "A" * 64}}, "no public key"),
+            ({"keys": {"west": "a" * 64}}, "not a site of this job"),
+            ({"keys": {"north": "A" * 64}}, "not a public key"),
             ({"minimum": 0}, "below 1"),
             ({"now": NOW, "expires": NOW}, "is over"),
         ],

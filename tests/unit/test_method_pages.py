@@ -52,7 +52,7 @@ def test_a_family_page_has_a_formula_and_says_on_which_data_its_accuracies_were_
 @every_method
 def test_the_index_leads_to_the_section(name):
     [(page, *_)] = [section for section in SECTIONS if section[1] == name]
-    assert f"| [`{name}`]({page}#{name}) |" in INDEX
+    assert f"[`{name}`]({page}#{name}) {DIGITS[name]['accuracy']}" in INDEX
 
 
 def test_every_method_says_whose_it_is_and_in_which_group():

@@ -26,7 +26,7 @@ def test_the_card_names_every_site_and_why_one_is_not_in_it(told):
     assert r"| Nord \| \<b\> | yes | 60 | 60.0 |" in card
     assert "- **not in it**: east (set aside: its moments are those of no images)" in card
     assert "| one | 40 |" in card
-    assert "No images to test it on were given" in card
+    assert "No test images were given" in card
     assert "probabilities: of images like those of the sites" in card
     assert "| protected by | differential privacy: epsilon 3 |" in card
     assert "brought to 8 x 8 pixels, grey (fit: pad)" in card

@@ -1,4 +1,4 @@
-"""The page of weightings has every rule: its equation, where it rests, its keys, and which methods use it."""
+"""The page of weightings has every rule: its equation, where it rests, and when it runs away."""
 
 import re
 from pathlib import Path
@@ -31,11 +31,3 @@ def test_a_card_has_an_equation_and_tells_where_lambda_rests_and_when_it_runs_aw
     assert paragraph(kind, "At rest")
     assert paragraph(kind, "Diverges")
     assert f"\n| [`{kind}`](#{kind}) |" in PAGE
-
-
-@every_weighting
-def test_keys_and_methods_come_from_the_code(kind):
-    """docs/make_reference.py writes them, and tests/unit/test_reference.py compares."""
-    assert f"<!-- weighting: {kind} -->\n" in card(kind)
-    assert paragraph(kind, "Keys")
-    assert paragraph(kind, "Methods")
