@@ -119,7 +119,7 @@ def entry(keys: "Sequence[str]", default: str, range_: str, sentence: str, width
 def config(
     name: Annotated[str | None, typer.Argument(help="Which file; without it, the list of them.")] = None,
 ) -> None:
-    """Print an experiment to start from; keep it with `mooring config digits > my.yaml`, change it, run it."""
+    """Print an experiment file to start from: `mooring config digits > my.yaml`."""
     from rich.table import Column
 
     from mooring.cli.screen import Screen, plain_table
