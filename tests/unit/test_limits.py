@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,3 +162,39 @@ def test_a_forged_calibration_is_rejected(known, tmp_path):
         calibration_file(tmp_path / "m.mooring").write_bytes(encode_calibration(wrong, None))
         with pytest.raises(FederationError, match="no calibration has"):
             load_model(tmp_path / "m.mooring")
+
+
+def test_a_map_shows_the_part_that_decides(known):
+    """Of a model whose classes differ in the left half alone, no pixel of the right half supports a class."""
+    from mooring.federation import explain
+
+    left = torch.zeros(8, 8, dtype=torch.bool)
+    left[:, :4] = True
+
+    def only_left(shard):
+        return replace(shard, images=torch.where(left, shard.images, 0))
+
+    shards = [only_left(three_digits()), only_left(three_digits(30))]
+    judge_of_left = replace(known, predictor=predictor_of(LinearHeadFusion(Pixels()), shards=shards))
+    image = only_left(three_digits(70, 1)).images[0]
+    found = explain(judge_of_left, image, Path("zero.png"))
+    inner = found.support[:, 5:]  # windows that cover nothing of the left half
+    assert float(found.support[left].abs().amax()) > 10 * float(inner.abs().amax())
+    assert found.picture().shape == (3, 192, 384)
+
+
+def test_explanations_are_a_page_and_a_picture_for_each_image(cli, known, tmp_path):
+    save_model(tmp_path / "m.mooring", known.predictor, known.provenance)
+    held = write_held_out(tmp_path / "held")
+    code, _, err = cli("evaluate", "m.mooring", "--data", "held", "--explain", "why")
+    assert (code, "images explained; it holds images, keep it at the site" in err) == (0, True)
+    page = (tmp_path / "why/index.html").read_text("utf-8")
+    pictures = sorted((tmp_path / "why").glob("*.png"))
+    assert len(pictures) == page.count("data:image/png;base64,") >= 6
+    assert "Right predictions" in page
+    assert str(tmp_path) not in page
+    files = [str(path.relative_to(tmp_path)) for path in sorted(held.rglob("*.png"))[:2]]
+    assert cli("predict", "m.mooring", *files, "--explain", "two")[0] == 0
+    assert [path.name[:4] for path in sorted((tmp_path / "two").glob("*.png"))] == ["001-", "002-"]
+    with Image.open(tmp_path / "two" / sorted(path.name for path in (tmp_path / "two").glob("*.png"))[0]) as picture:
+        assert picture.size == (384, 192)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import FAILED, AsJson, PositiveOption, TrustCode, print_json, say, trusted
-from mooring.wording import csv_table
+from mooring.cli.explaining import ExplainOption, explain_evaluation, explain_predictions
+from mooring.cli.predictions import as_json, predictions_csv, predictions_table
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from mooring.federation import Assessment, ModelFile, Prediction, Predictions, Unreadable
+    from mooring.federation import Assessment, ModelFile, Unreadable
     from mooring.record import RunResult
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
 EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
-LIMITS = ("unusualness", "unusual", "abstains", "possible classes")  # columns of the table
 SHOWN = 10  # files that cannot be read, named one by one
 
 
@@ -27,6 +27,7 @@ def predict(
     model: Model,
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE... FOLDER...", help="Files, folders, or both.")],
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write a table here.")] = None,
+    explain: ExplainOption = None,
     encoder: EncoderOption = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
@@ -51,6 +52,8 @@ def predict(
         predictions_table(found)
     if csv_file is not None and not json:
         say(f"{len(found.rows)} rows in {csv_file}", err=True)
+    if explain is not None:
+        explain_predictions(loaded, found, explain)
     if not json:
         for line in found.limits:
             say(line)
@@ -63,6 +66,7 @@ def evaluate(
     model: Model,
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
     positive: PositiveOption = None,
+    explain: ExplainOption = None,
     encoder: EncoderOption = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
@@ -82,6 +86,8 @@ def evaluate(
         print_json({"model": str(model), "data": str(data), **assessment_tree(found)})
     else:
         show_assessment(found)
+    if explain is not None:
+        explain_evaluation(loaded, data, explain)
     if tell_unreadable(found.unreadable, found.right.n + len(found.unreadable), json):
         raise typer.Exit(FAILED)
 
@@ -181,70 +187,6 @@ def recorded_result(file: Path, digest: str) -> "RunResult | None":
     folder = RunFolder(file.parent)
     result = folder.result if folder.ended else None
     return result if result is not None and result.files.get(file.name) == digest else None
-
-
-def predictions_csv(found: "Predictions") -> str:
-    """A row per file; what would be a formula in a spreadsheet is guarded."""
-    from mooring.federation import Prediction
-
-    classes = sorted({guess.label for row in found.read[:1] for guess in row.guesses})
-    each = [f"{found.confidence} of {label}" for label in classes]
-    head = ("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem", *each, *LIMITS)
-    rows: list[tuple[str, ...]] = []
-    for row in found.rows:
-        if isinstance(row, Prediction):
-            second, shares = row.second, {guess.label: guess.confidence for guess in row.guesses}
-            more = ("", "") if second is None else (second.label, f"{second.confidence:.6f}")
-            own = [f"{shares[label]:.6f}" for label in classes]
-            limits = limit_cells(row)
-            rows.append((str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own, *limits))
-        else:
-            rows.append((str(row.file), "", "", "", "", row.problem, *("" for _ in (*classes, *LIMITS))))
-    return csv_table(head, rows)
-
-
-def limit_cells(row: "Prediction") -> tuple[str, ...]:
-    """Empty where the model cannot tell."""
-    how = "" if row.unusualness is None else f"{row.unusualness:.4f}"
-    unusual = "" if row.unusual is None else str(row.unusual).lower()
-    return how, unusual, str(row.abstained).lower(), " ".join(row.possible)
-
-
-def as_json(model: Path, found: "Predictions") -> dict[str, object]:
-    from mooring.federation import prediction_tree
-
-    rows = [{"file": str(row.file)} | prediction_tree(row, found.confidence) for row in found.read]
-    problems = [{"file": str(row.file), "problem": row.problem} for row in found.unreadable]
-    facts = {"model": str(model), "confidence": found.confidence, "limits": found.limits}
-    return {**facts, "predictions": rows, "unreadable": problems}
-
-
-def predictions_table(found: "Predictions") -> None:
-    """A line per file that could be read."""
-    from rich.table import Table
-
-    from mooring.cli.screen import Screen
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("file", overflow="fold", min_width=20)
-    table.add_column("class", style="bold", overflow="fold")
-    table.add_column(found.confidence, justify="right", no_wrap=True)
-    table.add_column("second", style="dim", overflow="fold")
-    table.add_column("", justify="right", style="dim", no_wrap=True)
-    table.add_column("", style="yellow", overflow="fold")
-    for row in found.read:
-        second = row.second
-        more = ("", "") if second is None else (second.label, share(second.confidence))
-        table.add_row(str(row.file), row.first.label, share(row.first.confidence), *more, "; ".join(row.warnings))
-    if found.read:
-        Screen().print(table)
-
-
-def share(value: float) -> str:
-    """Three decimals; nothing is rounded to certainty."""
-    if value < 0.0005:
-        return "<0.001"
-    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
 
 
 def show_assessment(found: "Assessment") -> None:

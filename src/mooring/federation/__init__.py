@@ -58,6 +58,7 @@ from mooring.federation._predict import (
 )
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
+from mooring.federation._saliency import Explanation, explain, explain_examples, explain_files
 from mooring.federation._site_rules import (
     Overlap,
     SiteRules,
@@ -92,6 +93,7 @@ __all__ = [
     "EncoderKept",
     "Entry",
     "Explained",
+    "Explanation",
     "GramSpan",
     "Guess",
     "Identity",
@@ -130,6 +132,9 @@ __all__ = [
     "class_counts",
     "counting",
     "decode_container",
+    "explain",
+    "explain_examples",
+    "explain_files",
     "explain_tensors",
     "export_onnx",
     "file_hash",

@@ -9,6 +9,7 @@ from mooring.errors import ConfigError
 from mooring.reports._accuracies import baseline_sentence, describe_test_images
 from mooring.reports._compose import compose
 from mooring.reports._data_check import write_data_check
+from mooring.reports._explanations import ExplanationsWritten, write_explanations
 from mooring.reports._figure import PALETTE, Curves, Figure
 from mooring.reports._formats import named_format
 from mooring.reports._formats.single import save_figure, save_table
@@ -93,6 +94,7 @@ __all__ = [
     "Card",
     "Cell",
     "Curves",
+    "ExplanationsWritten",
     "Extension",
     "Figure",
     "Findings",
@@ -134,5 +136,6 @@ __all__ = [
     "sweep_tables",
     "verdict_on",
     "write_data_check",
+    "write_explanations",
     "write_model_page",
 ]

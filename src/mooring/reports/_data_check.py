@@ -89,8 +89,13 @@ def counts_section(check: DataCheck) -> Section:
 
 def png(pixels: Tensor) -> str:
     """(3, H, W), uint8, as a data address"""
+    return f"data:image/png;base64,{b64encode(png_bytes(pixels)).decode()}"
+
+
+def png_bytes(pixels: Tensor) -> bytes:
+    """(3, H, W), uint8, as a file"""
     from PIL import Image
 
     held = BytesIO()
     Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(held, "PNG")
-    return f"data:image/png;base64,{b64encode(held.getvalue()).decode()}"
+    return held.getvalue()
