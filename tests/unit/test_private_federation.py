@@ -10,11 +10,11 @@ from federated import CHEAP, CLASSES, IMAGES, Federated, write_sites
 
 from mooring.data._image_folder import ImageFolder
 from mooring.errors import ConfigError, FederationError
-from mooring.federation._budget import privacy_spent, together
 from mooring.federation._container import decode_container
 from mooring.federation._fuse import Terms
 from mooring.federation._keys import own_identity
 from mooring.federation._model_file import load_model
+from mooring.federation._privacy import privacy_spent, together
 from mooring.federation._recovery import write_recovery
 from mooring.federation._secure_job import summing
 from mooring.federation._train import folder_of, preview

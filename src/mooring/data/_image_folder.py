@@ -14,8 +14,6 @@ import torch
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from mooring.data._contrast import Contrast
-from mooring.data._copies import group_copies
 from mooring.data._dicom import Levels
 from mooring.data._file_images import Decoding, FileImages, pixel_digest
 from mooring.data._image_tree import (
@@ -32,10 +30,11 @@ from mooring.data._image_tree import (
     subfolders,
     with_progress,
 )
-from mooring.data._images import DataWarning, ImageSet, Source
+from mooring.data._images import Contrast, DataWarning, ImageSet, Source
 from mooring.data._limits import IN_MEMORY, MAX_PIXELS, guard, out_of_memory, reject_excess, room
 from mooring.data._locate import own_path
 from mooring.data._pixels import PixelFit, PixelReading, require_decoders
+from mooring.data._similarity import group_copies
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.schema import ADDED_LATER, Count, Doc
 

@@ -1,5 +1,6 @@
 """Labelled images in memory, and the source they come from."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -7,7 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mooring.data._file_images import FileImages, Images, pixel_digest, select_images
@@ -180,3 +183,25 @@ class Source(Checked, ABC):
     @abstractmethod
     def test(self) -> ImageSet:
         """The test images, the official ones if there are any; called by `evaluate.py` only."""
+
+
+FAINT = 32  # of 256 shades: images that have no more between all of them were read with the wrong levels
+
+
+@dataclass
+class Contrast:
+    """The darkest and the brightest value of all images: 12 bits stored in 16 are almost black."""
+
+    low: int = 255
+    high: int = 0
+    images: int = 0
+
+    def see(self, pixels: NDArray[np.uint8]) -> None:
+        self.low, self.high = min(self.low, int(pixels.min())), max(self.high, int(pixels.max()))
+        self.images += 1
+
+    def report(self) -> None:
+        if self.high - self.low < FAINT and self.images > 1:
+            message = f"all pixels of {self.images} images lie between {self.low} and {self.high} of 255"
+            remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
+            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=6)

@@ -2,7 +2,6 @@
 
 from mooring.federation._answers import Decision, problem_of, read_files
 from mooring.federation._assessment import Assessment, WithinLimits, assess, assessment_tree
-from mooring.federation._budget import privacy_spent
 from mooring.federation._calibrate import CalibrationMade, calibrate
 from mooring.federation._calibration import Calibration, Targets
 from mooring.federation._container import (
@@ -31,7 +30,7 @@ from mooring.federation._kept_uploads import read_kept
 from mooring.federation._keys import Identity, fingerprint, home, own_identity
 from mooring.federation._leave_one_out import WithoutSite, accuracy_gain, without_each
 from mooring.federation._log import Entry, Log
-from mooring.federation._manifests import manifest_as
+from mooring.federation._manifests import check_sites, manifest_as
 from mooring.federation._model_file import (
     MAKE_MODEL_AGAIN,
     MODEL,
@@ -42,7 +41,6 @@ from mooring.federation._model_file import (
     model_in_pieces,
     save_model,
 )
-from mooring.federation._names import check_sites
 from mooring.federation._onnx_export import export_onnx
 from mooring.federation._personal_model import PersonalModel, personal_model, save_personal_model
 from mooring.federation._plan import plan
@@ -56,6 +54,7 @@ from mooring.federation._predict import (
     predict_image,
     prediction_tree,
 )
+from mooring.federation._privacy import privacy_spent
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
 from mooring.federation._saliency import Explanation, explain, explain_examples, explain_files

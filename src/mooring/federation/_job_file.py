@@ -16,8 +16,7 @@ from mooring.data import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation._container import Container, FileLimits, encode, is_key, read_container
 from mooring.federation._encoder import PLAN_AGAIN, encoder_of_rule, with_encoder_path
-from mooring.federation._manifests import is_hex, manifest_as, without_control
-from mooring.federation._names import check_classes, check_sites
+from mooring.federation._manifests import check_classes, check_sites, is_hex, manifest_as, without_control
 from mooring.federation._withheld_counts import Counts, reject_counting
 from mooring.fusion import Fusion
 from mooring.methods import Method

@@ -24,7 +24,7 @@ from mooring.federation._job_file import (
     wire_of,
 )
 from mooring.federation._keys import Identity
-from mooring.federation._names import check_classes, check_sites
+from mooring.federation._manifests import check_classes, check_sites
 from mooring.federation._secure_job import plan_of
 from mooring.federation._withheld_counts import Counts, reject_counting
 from mooring.uploads import ascii_repr, limits_for

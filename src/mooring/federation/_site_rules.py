@@ -9,7 +9,7 @@ from typing import Literal
 from mooring.errors import FederationError
 from mooring.federation._job_file import JobFile, JobSite
 from mooring.federation._keys import fingerprint
-from mooring.federation._names import SITE
+from mooring.federation._manifests import SITE
 from mooring.federation._secure_job import same_keys
 from mooring.federation._secure_sum import FEWEST
 from mooring.record import write_atomically

@@ -22,14 +22,13 @@ from mooring.events import (
     RunResumed,
     silent,
 )
-from mooring.federation._budget import Budget, privacy_spent
 from mooring.federation._container import file_hash, write_container
 from mooring.federation._disclosure import disclosed, expected_disclosure
 from mooring.federation._explain import sentence_of, small_classes
 from mooring.federation._job_file import JobFile
 from mooring.federation._keys import Identity, fingerprint
 from mooring.federation._log import Log, Noise
-from mooring.federation._privacy import figures_of, under_noise, with_noise_of
+from mooring.federation._privacy import Budget, figures_of, privacy_spent, under_noise, with_noise_of
 from mooring.federation._secure_job import masked
 from mooring.federation._site_rules import (
     USUAL_RULES,
