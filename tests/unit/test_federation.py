@@ -19,7 +19,7 @@ from mooring.data._sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation._answers import read_files
-from mooring.federation._container import Container, decode_container, encode, file_hash
+from mooring.federation._container import Container, decode_container, encode, file_hash, read_container
 from mooring.federation._disclosure import gram_spans
 from mooring.federation._explain import class_counts, explain_tensors
 from mooring.federation._fuse import Terms, fuse_uploads, sound_files
@@ -31,6 +31,7 @@ from mooring.federation._plan import plan
 from mooring.federation._secure_job import summing, total_of
 from mooring.federation._train import approve, folder_of, preview, train
 from mooring.federation._upload_file import encode_file, read_upload, tensor_facts
+from mooring.federation._withdrawal import WITHDRAWAL
 from mooring.fusion._admit import fuse
 from mooring.fusion._base import Server
 from mooring.models._backbones import DigitsNet
@@ -325,8 +326,8 @@ class TestFusing:
         late = desk.into(few.path, *paths(desk, "east"), out="late.mooring")
         assert late.path.read_bytes() == everybody
         left = desk.into(late.path, out="left.mooring", terms=Terms(without=("east",)))
-        predictors = [load_model(path).predictor.state_dict() for path in (few.path, left.path)]
-        assert all(torch.equal(tensor, predictors[1][name]) for name, tensor in predictors[0].items())
+        assert left.path.read_bytes() == few.path.read_bytes()
+        assert left.kept.read_bytes() == few.kept.read_bytes()
         with pytest.raises(FederationError, match="not in this model"):
             desk.into(left.path, terms=Terms(without=("east",)))
 
@@ -351,6 +352,21 @@ class TestFusing:
         [east] = load_model(done.path).provenance.set_aside
         assert (east.name, east.samples, east.upload_sha256) == ("east", None, None)
         assert [entry.who for entry in desk.coordinator.log.entries() if entry.action == "withdrawn"] == ["east"]
+
+    def test_the_statement_of_a_withdrawal_is_signed_and_names_the_bytes_of_both_models(self, desk, cli):
+        done = desk.fuse(*paths(desk))
+        few = desk.fuse(*paths(desk, "north", "south"), out="few.mooring")
+        [statement] = desk.into(done.path, out="left.mooring", terms=Terms(without=("east",))).statements
+        held = read_container(statement, WITHDRAWAL)
+        assert held.signer == desk.coordinator.identity.public
+        assert held.manifest["upload"] == file_hash((desk.root / "east.mooring").read_bytes())
+        models = [file_hash(path.read_bytes()) for path in (done.path, few.path, desk.root / "left.mooring")]
+        assert [held.manifest["before"], *[held.manifest["after"]] * 2] == models
+        assert "equals one that never saw east" in cli("inspect", statement)[1]
+        data = bytearray(statement.read_bytes())
+        data[-1] ^= 1
+        statement.write_bytes(data)
+        assert "was changed after it was signed" in cli("inspect", statement)[2]
 
     def test_a_model_holds_nothing_of_a_single_site(self, desk):
         done = desk.fuse(*paths(desk))

@@ -173,6 +173,8 @@ def show_made(made: "Made") -> None:
     else:
         console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
         console.print("leave; it stays here")
+    for path in made.statements:
+        console.print(f"{path}: signed, for the site: the model equals one that never saw it", soft_wrap=True)
     if made.encoder is not None and is_reference(made.encoder):
         console.print("the encoder's file is not in the model: use it with --encoder FILE;")
         console.print("if its licence allows it, add the file with --include-encoder")

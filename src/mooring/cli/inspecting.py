@@ -10,6 +10,7 @@ from mooring.federation import (
     PLAN_AGAIN,
     SEALED,
     UPLOAD,
+    WITHDRAWAL,
     WORDS,
     Container,
     Explained,
@@ -19,6 +20,7 @@ from mooring.federation import (
     SiteShare,
     UploadFile,
     UploadManifest,
+    Withdrawal,
     class_counts,
     decode_container,
     explain_tensors,
@@ -59,7 +61,8 @@ def inspected(path: Path) -> Inspected:
     """A file of any kind, its signature checked, explained."""
     data = load_bytes(path)
     held = decode_container(data, None, what=str(path))
-    look = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed, MODEL: of_model}.get(held.kind, of_other)
+    kinds = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed, MODEL: of_model, WITHDRAWAL: of_withdrawal}
+    look = kinds.get(held.kind, of_other)
     return look(held, data, path)
 
 
@@ -113,6 +116,20 @@ def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:
         return inspect_upload(read_upload(path, key=identity.key), len(data))
     rows = (("job", str(held.manifest.get("job"))), ("sealed for", str(held.manifest.get("for"))))
     return Inspected(held.kind, len(data), held.signer, rows, warnings=("only its coordinator can open it",))
+
+
+def of_withdrawal(held: Container, data: bytes, path: Path) -> Inspected:
+    stated = manifest_as(Withdrawal, held.manifest, str(path), "ask the coordinator for the file again")
+    rows = (
+        ("site", stated.site),
+        ("its upload", stated.upload),
+        ("job", stated.job),
+        ("model before", stated.before),
+        ("model after", stated.after),
+        ("made from", ", ".join(stated.left)),
+        ("states", stated.statement),
+    )
+    return Inspected(held.kind, len(data), held.signer, rows)
 
 
 def of_other(held: Container, data: bytes, path: Path) -> Inspected:

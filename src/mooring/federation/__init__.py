@@ -70,6 +70,7 @@ from mooring.federation._site_rules import (
 from mooring.federation._train import Preview, Trained, approve, folder_of, preview, train
 from mooring.federation._trained_on import trained_on
 from mooring.federation._upload_file import SEALED, UPLOAD, UploadFile, UploadManifest, read_upload
+from mooring.federation._withdrawal import WITHDRAWAL, Withdrawal
 from mooring.federation._withheld_counts import WORDS, counting
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "PLAN_AGAIN",
     "SEALED",
     "UPLOAD",
+    "WITHDRAWAL",
     "WORDS",
     "Assessment",
     "Calibration",
@@ -120,6 +122,7 @@ __all__ = [
     "Unreadable",
     "UploadFile",
     "UploadManifest",
+    "Withdrawal",
     "WithinLimits",
     "WithoutSite",
     "accuracy_gain",

@@ -42,6 +42,7 @@ KINDS = {  # what people call them
     "model": "a model",
     "calibration": "the calibration of a model",
     "uploads": "the uploads behind a model",
+    "withdrawal": "a statement that a site was withdrawn",
     "recovery": "what a site reveals of its masks with missing sites",
 }
 AGAIN = "ask for the file to be sent again"

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
-from mooring.federation._answers import Decision, first_answers, first_masked, read_files
-from mooring.federation._container import load_bytes, write_container
+from mooring.federation._answers import Decision, decision_on, first_answers, first_masked, read_files
+from mooring.federation._container import file_hash, load_bytes, write_container
 from mooring.federation._encoder import EncoderKept, kept_as
 from mooring.federation._fuse import FusedUploads, Terms, fuse_uploads
 from mooring.federation._job_file import LIMITS, JobFile, read_job
@@ -16,10 +16,12 @@ from mooring.federation._keys import Identity
 from mooring.federation._log import Action, Log
 from mooring.federation._model_file import Provenance, SiteShare, model_in_pieces
 from mooring.federation._recovery import read_recoveries
+from mooring.federation._upload_file import UploadFile
+from mooring.federation._withdrawal import fused_again, path_of, signed_statement
 from mooring.federation._withheld_counts import WORDS
 from mooring.methods import track_of
 from mooring.record import environment
-from mooring.uploads import NoisedMoments
+from mooring.uploads import NoisedMoments, Pieces
 
 SECURE = "secure sum: the coordinator saw the sum of all sites' numbers, and no site's own"
 ACTIONS: dict[str, Action] = {"used": "used", "set aside": "set aside", "left out": "left out"}
@@ -36,6 +38,7 @@ class Made:
     kept: Path  # the uploads beside it
     encoder: str | None = None  # that is not in it, by its SHA-256
     secure: bool = False  # nobody can join it later, or leave
+    statements: tuple[Path, ...] = ()  # that it equals a model which never saw a site
 
 
 @dataclass(frozen=True)
@@ -74,18 +77,30 @@ class Coordinator:
                 raise FederationError(f"--without {site}: is not in this model", f"it has {', '.join(sorted(there))}")
         new, aside = read_files(kept.job, paths, self.identity.key, self._now())
         new, second = first_answers(kept.uploads, new)
-        fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, [*aside, *second])
-        made = self._write(KeptUploads(kept.job, kept.job_data, fused.used), fused, out)
+        leaving = [file for file in kept.uploads if file.manifest.site in terms.without]
+        files = [file for file in (*kept.uploads, *new) if file.manifest.site not in terms.without]
+        fused = fuse_uploads(kept.job, files, replace(terms, without=()), [*aside, *second])
+        rest = KeptUploads(kept.job, kept.job_data, fused.used)
+        earlier = file_hash(load_bytes(model))
+        made = self._write(rest, fused, out, earlier, leaving)
         for site in (site for site in terms.leaving if site in there):
             self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")
-        return made
+        withdrawn = {file.manifest.site: decision_on(file, "left out", "withdrawn") for file in leaving}
+        decisions = tuple(withdrawn.get(row.site, row) for row in fused.decisions)  # the model only says "no file"
+        return replace(made, fused=replace(fused, decisions=decisions))
 
-    def _write(self, kept: KeptUploads, fused: FusedUploads, out: Path) -> Made:
-        """The model file, its uploads beside it, and a line in the log for every decision."""
-        predictor, encoder = kept_as(self.in_model, fused.predictor)
-        provenance = replace(provenance_of(kept, fused), encoder=encoder)
-        data = model_in_pieces(predictor, provenance, key=self.identity.key)
+    def _write(
+        self, kept: KeptUploads, fused: FusedUploads, out: Path, earlier: str = "", leaving: Sequence[UploadFile] = ()
+    ) -> Made:
+        """The model file, its uploads beside it, a statement for every upload that is no longer in it, as it was in
+        the `earlier` model, and a line in the log for every decision."""
+        data, encoder = self._encode(kept, fused)
         beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
+        if leaving:
+            self._reject_traces(kept, fused, digest)
+        for file in leaving:
+            statement = signed_statement(file, kept, (earlier, digest), self.identity.key)
+            write_container(path_of(file.manifest.site, out), statement)
         write_container(beside, encode_kept(kept, digest, self.identity.key))
         write_container(out, data)
         for row in fused.decisions:
@@ -100,7 +115,26 @@ class Coordinator:
             self.identity.public,
             f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
         )
-        return Made(out, data.size, digest, fused, beside, encoder, kept.job.manifest.secure is not None)
+        secure, statements = (
+            kept.job.manifest.secure is not None,
+            [path_of(file.manifest.site, out) for file in leaving],
+        )
+        return Made(out, data.size, digest, fused, beside, encoder, secure, tuple(statements))
+
+    def _reject_traces(self, kept: KeptUploads, fused: FusedUploads, digest: str) -> None:
+        """A second fusion that begins with the bytes of the other sites' uploads must end in the same model."""
+        second = replace(fused, predictor=fused_again(kept, self.encoder))
+        if self._encode(kept, second)[0].sha256 != digest:
+            raise FederationError(
+                "the uploads of the other sites made two different models, so no withdrawal can be stated",
+                "plan a new job without the site",
+            )
+
+    def _encode(self, kept: KeptUploads, fused: FusedUploads) -> tuple[Pieces, str | None]:
+        """The model file, and the SHA-256 of an encoder that is not in it."""
+        predictor, encoder = kept_as(self.in_model, fused.predictor)
+        provenance = replace(provenance_of(kept, fused), encoder=encoder)
+        return model_in_pieces(predictor, provenance, key=self.identity.key), encoder
 
     def _now(self) -> datetime:
         return self.now or datetime.now(UTC)
