@@ -125,6 +125,11 @@ def needed(module: str, extra: str = "") -> Any:
         package = module.partition(".")[0]
         wanted = f"'mooring[{extra}]'" if extra else package
         raise ExtraError(f"{package}: is not installed", f"pip install {wanted}") from None
+    except RuntimeError as error:  # as torchvision does when it was built for another torch
+        package = module.partition(".")[0]
+        raise ExtraError(
+            f"{package}: cannot be imported ({one_line(str(error))})", f"install {package} again"
+        ) from None
 
 
 def nearest(name: str, valid: Iterable[str], listed_by: str = "") -> str:

@@ -79,6 +79,7 @@ def test_what_is_not_a_model_is_named_with_its_line():
 
 
 def test_architectures_of_timm_and_torchvision_are_found_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(ExtraError, match="timm: is not installed; pip install timm"):
         one("model=timm:resnet18").model.build((1, 8, 8), torch.Generator())
     monkeypatch.setitem(sys.modules, "timm", own_models.timm())
@@ -93,3 +94,12 @@ def test_architectures_of_timm_and_torchvision_are_found_by_name(monkeypatch):
         one("model=timm:resnet19").model.build((1, 8, 8), torch.Generator())
     with pytest.raises(ModelError, match="torchvision:fcn: has no classifier"):
         one("model=torchvision:fcn").model.build((1, 8, 8), torch.Generator())
+
+
+def test_a_library_that_was_built_for_another_torch_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision/__init__.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    with pytest.raises(ExtraError, match=r"torchvision: cannot be imported \(operator .*nms does not exist\)"):
+        one("model=torchvision:resnet18").model.build((1, 8, 8), torch.Generator())

@@ -1,7 +1,9 @@
 """What a dashboard shows is what the run folder says, read back with the dashboards' own readers."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -238,3 +240,25 @@ def test_weights_and_biases_get_every_number_and_are_offline_by_default(tmp_path
     assert [entry["accuracy"] for entry in logged[:-1] if "accuracy" in entry] == result.accuracies.tolist()
     assert standin.summary["final/accuracy"] == result.accuracy
     assert logged[-1] == "finished"
+
+
+IN_A_PROGRAM = """
+import mooring
+from mooring.track import Wandb
+few = {"rounds": 2, "local_epochs": 1, "limit": 60, "clients": 2, "workers": 1}
+result = mooring.run("v7", **few, out="run", callbacks=[Wandb("lab")])
+print(result.accuracy, *result.effective_lambdas.flat)
+"""
+
+
+def test_the_real_package_keeps_every_number_offline(tmp_path):
+    """What it has written is read once the program has ended: it writes in a process of its own."""
+    pytest.importorskip("wandb", reason="Weights & Biases: the package wandb is not installed")
+    environment = os.environ | {"WANDB_SILENT": "true", "WANDB_CACHE_DIR": str(tmp_path)}
+    told = subprocess.run(
+        [sys.executable, "-c", IN_A_PROGRAM], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    [file] = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    kept = file.read_bytes()
+    names = ("lambda_felt/client-0", "lambda_felt/client-1", "final/accuracy", "lab", *told.stdout.split())
+    assert [name for name in names if name.encode() not in kept] == []
