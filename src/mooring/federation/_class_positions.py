@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mooring.federation._rules import SCATTER, class_means
+from mooring.federation._rules import SCATTER
 from mooring.types import Upload
 from mooring.uploads import Moments, SummedMoments
 
@@ -54,7 +54,7 @@ def site_moments(part: Moments, upload: Upload) -> SiteMoments:
         upload.client,
         name_of(upload),
         totals.counts,
-        class_means(totals),
+        totals.means,
         freedom,
         within.diagonal().clone(),
         within.trace().item(),

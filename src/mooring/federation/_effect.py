@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mooring.federation._class_positions import within_of
 from mooring.federation._comparisons import FEWEST_WITNESSES
-from mooring.federation._rules import ROUNDING, class_means
+from mooring.federation._rules import ROUNDING
 from mooring.fusion import Fusion, standardise_moments
 from mooring.processes import threads
 from mooring.seeds import generator
@@ -75,7 +75,7 @@ def drawn(part: Moments, witness: Upload) -> tuple[Tensor, Tensor]:
     rng = generator(0, "effect")
     labels = torch.multinomial(totals.counts, DRAWS, replacement=True, generator=rng)
     noise = torch.randn(DRAWS, len(within), generator=rng, dtype=within.dtype)
-    return class_means(totals)[labels] + noise @ factor.T, labels
+    return totals.means[labels] + noise @ factor.T, labels
 
 
 def predicted(totals: SummedMoments, x: Tensor) -> Tensor:

@@ -79,7 +79,7 @@ def degrees_of_freedom(part: Moments, totals: SummedMoments) -> list[int]:
 def beyond_scale(totals: SummedMoments, squares: Tensor, bound: float) -> Iterator[str]:
     """sum x^2 <= n bound^2 and |sum_c x| <= n_c bound, for every feature."""
     root = (squares.amax() / totals.counts.sum()).sqrt().item()
-    largest = max(root, class_means(totals).abs().amax().item())
+    largest = max(root, totals.means.abs().amax().item())
     if not largest <= bound:
         yield f"it has a feature of size {largest:.3g}, and this feature map reaches {bound:.3g}"
 
@@ -95,11 +95,6 @@ def largest_feature(feature_map: FeatureMap, blueprint: Blueprint) -> float:
     return SLACK * float(phi(simple_images(blueprint.shape)).abs().amax())
 
 
-def class_means(totals: SummedMoments) -> Tensor:
-    """m_c, (C, d), zero where there are no images."""
-    return totals.sums / totals.counts.clamp(min=1)[:, None]
-
-
 def squares_of(totals: SummedMoments, scatter: Tensor) -> Tensor:
     """sum x^2, (d,), from the scatter around class means"""
     between = (totals.sums.square() / totals.counts.clamp(min=1)[:, None]).sum(0)
@@ -107,16 +102,16 @@ def squares_of(totals: SummedMoments, scatter: Tensor) -> Tensor:
 
 
 def shared_scatter(totals: SummedMoments) -> Tensor:
-    return (totals.second - class_means(totals).T @ totals.sums)[None]
+    return (totals.second - totals.means.T @ totals.sums)[None]
 
 
 def class_scatter(totals: SummedMoments) -> Tensor:
-    return totals.second - class_means(totals)[:, :, None] * totals.sums[:, None, :]
+    return totals.second - totals.means[:, :, None] * totals.sums[:, None, :]
 
 
 def diagonal_scatter(totals: SummedMoments) -> Tensor:
     """Covariances are unknown; the largest possible ones make every standard error too large, never too small."""
-    root = (totals.second - class_means(totals) * totals.sums).sum(0).clamp(min=0).sqrt()
+    root = (totals.second - totals.means * totals.sums).sum(0).clamp(min=0).sqrt()
     return torch.outer(root, root)[None]
 
 

@@ -90,7 +90,7 @@ def log_density(whitened: Tensor, inverse: Tensor) -> Tensor:
 
 def shared(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """S = (X'X - sum_c n_c m_c m_c') / n;  log p(x | c) = x S^-1 m_c - 1/2 m_c S^-1 m_c but for what classes share."""
-    n, means = class_means(totals, seen)
+    n, means = totals.counts[seen], totals.means[seen]
     covariance = (totals.second - (n[:, None] * means).T @ means) / n.sum()
     t = covariance.diag().mean().clamp(min=LEAST)
     shrunk = (1 - shrinkage) * covariance + shrinkage * t * torch.eye(len(covariance), dtype=t.dtype)
@@ -100,7 +100,7 @@ def shared(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
 
 def own(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """S_c = (sum_c x x') / n_c - m_c m_c'"""
-    n, means = class_means(totals, seen)
+    n, means = totals.counts[seen], totals.means[seen]
     covariances = totals.second[seen] / n[:, None, None] - means[:, :, None] * means[:, None, :]
     t = mean_within_variance(covariances.diagonal(dim1=1, dim2=2), n)
     identity = torch.eye(means.shape[1], dtype=t.dtype).expand_as(covariances)
@@ -110,15 +110,9 @@ def own(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
 
 def diagonal(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """v_c = (sum_c x^2) / n_c - m_c^2"""
-    n, means = class_means(totals, seen)
+    n, means = totals.counts[seen], totals.means[seen]
     variances = (totals.second[seen] / n[:, None] - means.square()).clamp(min=0)
     return DiagonalGaussians(means, (1 - shrinkage) * variances + shrinkage * mean_within_variance(variances, n))
-
-
-def class_means(totals: SummedMoments, seen: Tensor) -> tuple[Tensor, Tensor]:
-    """n_c and m_c of the classes seen."""
-    n = totals.counts[seen]
-    return n, totals.sums[seen] / n[:, None]
 
 
 def mean_within_variance(variances: Tensor, n: Tensor) -> Tensor:

@@ -69,6 +69,11 @@ class SummedMoments:
     sums: Tensor  # (C, d)
     second: Tensor  # shared (d, d), per-class (C, d, d), diagonal (C, d)
 
+    @property
+    def means(self) -> Tensor:
+        """m_c, (C, d), zero where there are no images."""
+        return self.sums / self.counts.clamp(min=1)[:, None]
+
 
 @dataclass(frozen=True)
 class Moments(Checked, StreamedPart, AddsUp):
