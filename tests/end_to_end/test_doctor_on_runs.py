@@ -96,7 +96,7 @@ def well(v12_run, tmp_path):
 def test_a_run_at_chance_is_ill(cli, v12_run, well):
     code, told = examined(cli, v12_run)
     assert code == 1
-    assert finding_of(told, "at-chance")["words"].startswith("The fused predictor is no better than guessing: 10 %")
+    assert finding_of(told, "at-chance")["words"].startswith("The fused predictor is at chance: 10 %")
     assert examined(cli, well)[0] == 0
 
 

@@ -49,7 +49,7 @@ def test_the_last_of_two_rounds_is_round_2_everywhere_people_read(cli, report):
     assert "there is no official test set; round 2, all clients" in " ".join(cli("fuse", "run")[1].split())
     assert cli("fuse", "run", "--round", "2")[0] == 0
     assert "round 3: was not kept by this run; kept rounds: 1, 2" in cli("fuse", "run", "--round", "3")[2]
-    assert "too much for SGD at 2 of 5 clients from round 2." in " ".join(cli("doctor", "run")[1].split())
+    assert "too large for SGD at 2 of 5 clients from round 2." in " ".join(cli("doctor", "run")[1].split())
     findings = json.loads(cli("doctor", "run", "--json")[1])["findings"]
     assert {shown["round"] for row in findings for shown in row["evidence"] if shown["round"]} == {
         1

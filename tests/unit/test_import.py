@@ -235,9 +235,9 @@ def test_an_imported_run_has_a_report(v11, tmp_path):
 LACKING = {
     "": "is empty",
     "INFO epoch 3 of 200\n": "holds no round of the published code ('Round 0 starts'), no method",
-    "config: {'seed': 1}\n": "holds a configuration, and neither a method ('Oneshot...') nor a round follows",
+    "config: {'seed': 1}\n": "contains a configuration, but neither a method ('Oneshot...') nor a round",
     "config: {'seed': 1}\nOneshotOursV12: x\nRuntimeError: CUDA out of memory\n": (
-        "names OneshotOursV12: x, and no round ('Round 0 starts') follows, and ends with: RuntimeError: CUDA out of"
+        "names OneshotOursV12: x, but no round ('Round 0 starts') follows, and ends with: RuntimeError: CUDA out of"
     ),
     "OneshotFedAvg\nRound 0 starts--------|\nTraceback (most recent call last):\nKeyError: 'lr'\n": (
         "begins round 0 of OneshotFedAvg, and no client trains in it, and ends with: KeyError: 'lr'"
@@ -266,7 +266,7 @@ def test_experiments_that_hold_nothing_are_named_beside_those_that_do(tmp_path):
     path = tmp_path / "x.log"
     path.write_text("config: {'seed': 1}\nOneshotOursV7 with DRCL\n" + STYLES["V7"].text())
     [(folder, _)] = import_log(path, tmp_path / "run")
-    told = "experiment 1 of the same file was left out: it names OneshotOursV7 with DRCL, and no round"
+    told = "experiment 1 of the same file was left out: it names OneshotOursV7 with DRCL, but no round"
     assert any(event.text.startswith(told) for event in happened(folder) if isinstance(event, Remark))
 
 

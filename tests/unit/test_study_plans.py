@@ -225,5 +225,5 @@ def test_a_claim_about_runs_that_nobody_makes_is_an_error(tmp_path):
         .replace("of: explosion method=v12 fusion", "of: explosion method=v13 fusion", 1)
     )
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match="no sweep runs that"):
+    with pytest.raises(ConfigError, match="no sweep runs it"):
         load_study(tmp_path / "9-x.yaml")

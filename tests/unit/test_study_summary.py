@@ -101,7 +101,7 @@ def test_it_fits_a_terminal_in_every_study(number, scale, capsys):
     lines = shown(told, capsys)
     assert max(map(len, lines)) <= WIDTH
     assert 10 <= len(lines) <= 16
-    assert sum("no finished run holds it" in line for line in lines) == len(study.highlights) >= 3
+    assert sum("no finished run records it" in line for line in lines) == len(study.highlights) >= 3
 
 
 def test_n_stands_with_each_number_where_they_differ_in_it(exploded):

@@ -13,7 +13,7 @@ CLOSE = 0.2  # of a logarithm: "within 20 %"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Annealing undone: the factor has at least halved and the felt lambda has not followed."""
+    """Annealing undone: the factor has at least halved, and the effective lambda has not followed."""
     look = undone_in_log if case.setting.inferred else undone
     found = gathered(case, courses_of(case), look)
     if found:
@@ -50,9 +50,9 @@ def undone(case: Case, course: Course) -> FindingEvidence | None:
 
 
 def undone_in_log(case: Case, course: Course) -> FindingEvidence | None:
-    """felt lambda ~ a^x: x is 1 where annealing acts and 0 where it is cancelled.
+    """effective lambda ~ a^x: x is 1 where annealing acts and 0 where it is cancelled.
 
-    A log's losses are inferred from its sigmas, so that L_b / L_a equals lambda whatever happened: they prove nothing.
+    A log's losses are inferred from its sigmas. L_b / L_a then always equals lambda, which proves nothing.
     """
     seen = course.seen
     late = halved(seen)

@@ -1,5 +1,5 @@
-"""What the doctor examines: the record of a run, how it was trained, and the course of each client's lambda beside what
-was known of it before training."""
+"""What the doctor examines: the record of a run, its training setup, and the lambda of each client over the rounds,
+with what was known about it before training."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -185,7 +185,7 @@ def progress_of(client: ClientHistory, row: ClientRecord, setting: TrainingSetup
 def reference(client: ClientHistory, case: Case) -> float | None:
     """L_b / L_a at the start: the lambda of an equilibrium before anything has moved.
 
-    A log holds no losses; there the median felt lambda of all clients after the first round stands for it.
+    A log holds no losses; the median effective lambda of all clients after the first round takes its place.
     """
     first = client.rounds[0]
     if first.base_loss is not None and client.started is not None and client.started.align_loss:

@@ -19,20 +19,20 @@ def check(case: Case) -> Iterator[Finding]:
     clients = case.record.clients
     empty = tuple(FindingEvidence("0 images", client.client) for client in clients if client.samples == 0)
     if empty:
-        yield Finding("starved", "note", f"No images {at_clients(empty, case.clients)}: no part in it.", empty)
+        yield Finding("starved", "note", f"No images {at_clients(empty, case.clients)}, which take no part.", empty)
     failed = tuple(FindingEvidence(client.failure, client.client) for client in clients if client.failure is not None)
     if failed:
         yield Finding("failed", "ill", f"Training failed {at_clients(failed, case.clients)}.", failed)
     idle = tuple(FindingEvidence(f"{c.samples} images, 0 steps", c.client) for c in clients if is_idle(c, case))
     if idle:
-        yield Finding("no-step", "ill", f"Images and not a single step {at_clients(idle, case.clients)}.", idle)
+        yield Finding("no-step", "ill", f"Images, but no training step {at_clients(idle, case.clients)}.", idle)
     short = tuple(
         FindingEvidence(f"{steps} steps, {client.samples} images", client.client, values={"steps": steps})
         for client in clients
         if 0 < (steps := steps_of(client)) < FEW_STEPS
     )
     if short:
-        words = f"Hardly any training {at_clients(short, case.clients)}: fewer than {FEW_STEPS} steps."
+        words = f"Very little training {at_clients(short, case.clients)}: fewer than {FEW_STEPS} steps."
         yield Finding("few-steps", "note", words, short)
     yield from loss_floor(case)
 
@@ -46,7 +46,7 @@ def steps_of(client: ClientHistory) -> int:
 
 
 def not_numbers(case: Case) -> Iterator[Finding]:
-    """A lambda or a loss that is no number, in the record as it was written: a run is over there."""
+    """A lambda or a loss in the record that is not a number: the run cannot recover from it."""
     found = []
     for client in case.record.clients:
         row = next((row for row in client.rounds if broken(row)), None)

@@ -84,7 +84,7 @@ def remedy_for(kind: str, case: Case) -> FuseAgain | None:
 
 
 def examine(case: Case) -> Diagnosis:
-    """All findings, the ill ones first, each with the first remedy that was seen to help and applies."""
+    """All findings, problems first, each with the first remedy that applies and was measured to help."""
     found = list(_client_checks.not_numbers(case))
     case = without_invalid_numbers(case)
     for check in (_lambda_checks.check, _annealing_checks.check, _fusion_checks.check, _client_checks.check):

@@ -1,4 +1,4 @@
-"""What a doctor says: how bad it is, in plain words; the evidence, in symbols; and a command that can be pasted."""
+"""A finding of the doctor: its severity and meaning in plain words, the evidence in symbols, and a command to paste."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class FindingEvidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """`ill` findings end in exit code 1; the others are notes. A finding has a remedy only if one was seen to help."""
+    """`ill` findings end in exit code 1; the others are notes. A remedy is shown only if it was measured to help."""
 
     kind: str
     severity: Severity
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings of one case, the ill ones first."""
+    """All findings of one case, problems first."""
 
     title: str
     method: str

@@ -1,4 +1,4 @@
-"""Is the fused predictor worth what its clients are?"""
+"""Is the fused predictor as good as its clients?"""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -154,9 +154,7 @@ def at_chance(case: Case) -> Iterator[Finding]:
     chance, images = 1 / classes, result.test_images if result else None
     error = sqrt(chance * (1 - chance) / images) if images else 0.0
     if score <= chance + min(2 * error, LITTLE * (1 - chance)):
-        words = (
-            f"The fused predictor is no better than guessing: {percent(score, 0)} where chance is {percent(chance, 0)}."
-        )
+        words = f"The fused predictor is at chance: {percent(score, 0)}, and guessing reaches {percent(chance, 0)}."
         values = {"score": score, "chance": chance, "standard_error": error}
         text = f"{name} {score:.3f}, 1/C {chance:.3f}, standard error {error:.3f}"
         yield Finding("at-chance", "ill", words, (FindingEvidence(text, round=max(fused), values=values),))

@@ -27,7 +27,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from on_its_way(case, [course for course in courses if course.client.client not in moved])
     above = gathered(case, courses, unstable)
     if above:
-        words = f"Lambda was too much for SGD {at_clients(above, case.clients)}."
+        words = f"Lambda was too large for SGD {at_clients(above, case.clients)}."
         yield Finding("unstable", "ill", words, by_round(above))
 
 
@@ -36,7 +36,7 @@ def by_round(found: list[FindingEvidence]) -> tuple[FindingEvidence, ...]:
 
 
 def unheld(moment: ClientRecord) -> float:
-    """s * raw lambda: what the weights would feel if nothing held it."""
+    """s * raw lambda: the effective lambda without a guard."""
     return (moment.lambda_raw or 0.0) * (1.0 if moment.schedule_factor is None else moment.schedule_factor)
 
 
@@ -98,10 +98,10 @@ def meanwhile(case: Case) -> str:
 
 
 def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
-    """A guard or a bound holds the felt lambda where the losses alone would not.
+    """A guard or a bound limits the effective lambda.
 
-    Ill where a lambda that is learned runs against a cap ten times where it began: that bounds a runaway and prevents
-    none. A rule whose bound is part of it, such as the closed form, is where it was built to be: a note.
+    It is a problem if a learned lambda reaches a cap ten times its initial value: the cap limits a runaway but does not
+    prevent it. A rule with a built-in bound, such as the closed form, gets a note.
     """
     found: list[FindingEvidence] = []
     severity: Severity = "note"
@@ -122,7 +122,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
 
 
 def rounds_at_cap(case: Case, course: Course) -> list[tuple[ClientRecord, float]]:
-    """The rounds in which a guard binds, with the felt lambda that it allows."""
+    """The rounds in which a guard binds, with the effective lambda that it allows."""
     if course.outlook is None or course.outlook.cap is None:
         return []
     found = []

@@ -74,7 +74,7 @@ def personal_models(run: FinishedRun, fused: FrozenFeatures, clients: Sequence[i
 
 
 def made(rule: LinearHeadFusion, uploads: Sequence[Upload], server: Server) -> FrozenFeatures | None:
-    """The model of these uploads; None if they cannot make one, such as those of nobody."""
+    """The model of these uploads; None if they cannot make one, for example without any upload."""
     try:
         return rule(uploads, server) if uploads else None
     except FusionError:

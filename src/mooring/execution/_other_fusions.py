@@ -47,9 +47,9 @@ def fuse(
 ) -> Iterator[FusionRecord]:
     """Fuse the uploads of the run in `folder` by each rule; by default all clients and the last round.
 
-    Uploads and test images are read, nothing else; what a rule needs and the run did not upload is computed once more
-    by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
-    upload made for this rule alone. `overrides` say where the data lies now: data.root=...
+    Uploads and test images are read, nothing else. A part that the run did not upload is computed again by the client
+    that trained: in a simulation its network and its images are available. Bytes count an upload for this rule alone.
+    `overrides` say where the data is now: data.root=...
 
     >>> from mooring import fuse, load_fusions
     >>> [row.fusion for row in fuse("runs/v12", load_fusions("class-expert,iffi"))]

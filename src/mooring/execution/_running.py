@@ -219,9 +219,9 @@ class Running:
             self.report_unusual(uploads)
 
     def report_unusual(self, uploads: StoredUploads) -> None:
-        """Say what a federation of these clients would ask about: the checks are those of `mooring fuse-files`.
+        """Report what a federation of these clients would ask about, by the checks of `mooring fuse-files`.
 
-        A simulation uses every upload, because nobody is there to decide.
+        A simulation uses every upload, because there is no one to decide.
         """
         names = {site.number: site.name for site in self.sites}
         return_freed_memory()  # of the fusion and of the evaluation
@@ -264,7 +264,7 @@ class Running:
         )
 
     def download_bytes(self) -> int:
-        """What every client receives beside its client job."""
+        """The bytes that every client receives in addition to its client job."""
         encoder = self.encoder_file.stat().st_size if self.encoder_file.exists() else 0
         return encoder + (0 if self.job.bank is None else self.job.bank.nbytes)
 

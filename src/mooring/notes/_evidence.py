@@ -14,7 +14,7 @@ CONSTANTS = ("entropy", "normalised_entropy", "sizes", "classes_per_client")  # 
 
 
 def trace(run: RunRecord, name: str) -> Trace:
-    """A recorded value by client and round; `accuracy` is that of the client's own model on the test images."""
+    """A recorded value by client and round; `accuracy` is the accuracy of the client's own model on the test images."""
     found: Trace = {}
     for client, round_, value in recorded_values(run, name):
         if value is not None:
@@ -66,7 +66,7 @@ def study_runs(members: Iterable[Member]) -> tuple[RunRecord, ...]:
 
 
 def study_run(member: Member, result: Result) -> RunRecord:
-    """The result of the member's own fusion, and the history of the training behind it."""
+    """The result of the member's own fusion, with the history of its training."""
     record = with_result(RunFolder(member.folder).record, result)
     return replace(record, name=member.name, factors=member.factors)
 

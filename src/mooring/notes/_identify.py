@@ -105,7 +105,7 @@ def overruled(version: str, evidence: list[str], logged: Logged, others: Witness
     named = list(others.named().values())
     agreed = named[0] if len(named) > 1 and len(set(named)) == 1 else None
     if agreed is None or agreed == version or [*contradictions(agreed, logged)]:
-        return unknown([*evidence, *others.statements()], f"its lines are not those of {version}")
+        return unknown([*evidence, *others.statements()], f"its lines do not match {version}")
     return identified(agreed, logged, "inferred", [*evidence, *others.statements()])
 
 

@@ -1,4 +1,4 @@
-"""Events and result of a run from its log. What the log does not tell is None; what was inferred is listed as such."""
+"""Events and result of a run from its log. Missing values are None; inferred values are listed."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -161,7 +161,7 @@ def remarks(logged: Logged, identified: Identified) -> tuple[str, ...]:
         found.append(f"{len(logged.fused)} accuracies a round; this is '{logged.server[0]}'")
     if logged.configured != "read":
         why = "is not in the log" if logged.configured == "missing" else f"cannot be read: {logged.configured}"
-        found.append(f"the configuration {why}; all settings but those of other lines are null")
+        found.append(f"the configuration {why}; settings that no other line prints are null")
     if logged.not_finite:
         first = logged.not_finite[0]
         where = "" if first.client is None else f"client {first.client}, "

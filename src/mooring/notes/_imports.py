@@ -72,7 +72,7 @@ def settings_of(logged: Logged, identified: Identified) -> Tree:
 
 
 def own_keys(partition: Tree) -> Tree:
-    """The settings of this kind of partition; the published files give those of every kind."""
+    """The settings of this kind of partition; the published files list the settings of every kind."""
     if partition["kind"] not in OF_KIND:
         return partition
     return {key: partition[key] for key in partition if key in ("kind", "clients", OF_KIND[partition["kind"]])}

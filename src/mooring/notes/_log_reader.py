@@ -18,7 +18,7 @@ REMEDY = "name a log of the published code that has finished at least one round"
 
 
 def read_logs(path: Path) -> list[Logged]:
-    """Every experiment of the file with at least one round; an error says what is missing if there is none."""
+    """Every experiment of the file with at least one round; if there is none, an error says what is missing."""
     try:
         text = decoded(path.read_bytes())
     except OSError as error:

@@ -20,7 +20,7 @@ LARGEST, SMALLEST = 1e100, 1e-100  # beyond these, squares and ratios are no num
 
 @dataclass
 class LogState:
-    """Lines are taken one by one; `finished` is what they come to."""
+    """Lines are added one by one; `finished` returns the result."""
 
     config: dict[str, Any] = field(default_factory=dict)
     configured: str = "missing"
@@ -63,8 +63,8 @@ class LogState:
         if self.said:
             return f"contains epochs but no round ('Round 0 starts') and no accuracy of the server{ending}"
         if self.marks.headers:
-            return f"names {name}, and no round ('Round 0 starts') follows{ending}"
-        return f"holds a configuration, and neither a method ('Oneshot...') nor a round follows{ending}"
+            return f"names {name}, but no round ('Round 0 starts') follows{ending}"
+        return f"contains a configuration, but neither a method ('Oneshot...') nor a round{ending}"
 
     def configure(self, config: dict[str, Any], configured: str) -> None:
         self.config, self.configured = config, configured
@@ -134,7 +134,7 @@ class LogState:
         return self.number(None, "setting", text)
 
     def number(self, client: int | None, quantity: str, text: str) -> float | None:
-        """None for what no loss, weight or share can be; what is not finite is noted beside."""
+        """None for values that no loss, weight or share can have; values that are not finite are recorded."""
         value = float(text)
         if isnan(value) or abs(value) == inf:
             self.not_finite.append(NotFinite(self.round, client, quantity, str(value)))

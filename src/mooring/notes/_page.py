@@ -1,4 +1,4 @@
-"""The Markdown page of a study: documented beside measured at every scale, and every verdict with its reason."""
+"""The Markdown page of a study: documented and measured values at every scale, and every verdict with its reason."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,10 +10,9 @@ from mooring.reports import Cell, Quoted, Spread
 
 WIDTH = 120
 READING = (
-    "Every seed has its own partition, the same for all that is compared. Figures are mean ± standard deviation over "
-    "seeds, on test images that no client holds, after the last round unless said otherwise. A verdict is decided by "
-    "the rule that stands beside its claim in the study's file; with this few seeds it says what these runs show, and "
-    "is no law."
+    "Every seed has its own partition, shared by all runs that are compared. Figures are mean ± standard deviation "
+    "over seeds, on test images that no client holds, after the last round unless a table says otherwise. The study's "
+    "file has the rule behind each verdict. With so few seeds, a verdict describes these runs only."
 )
 
 EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"

@@ -133,11 +133,11 @@ def problems(study: Study) -> Iterator[str]:
             name, wanted = parse_group(group)
             factors = sweeps[name].factors if name in sweeps else {}
             if name not in sweeps or any(value not in map(str, factors.get(key, ())) for key, value in wanted.items()):
-                yield f"{who}: asks for {group!r}, and no sweep runs that"
+                yield f"{who}: needs {group!r}, but no sweep runs it"
     ids = [claim.id for claim in study.claims]
     unknown = {h.claim for h in study.highlights} - set(ids)
     yield from (f"highlight: there is no claim {id_!r}; {nearest(id_, ids)}" for id_ in sorted(unknown))
-    yield from (f"claim {id_}: is there twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
+    yield from (f"claim {id_}: is defined twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
     for sentence in study.sentences:
         yield from (
             f"sentence {sentence.words!r}: there is no claim {id_!r}; {nearest(id_, ids)}"
@@ -173,5 +173,5 @@ def study_file(number: str) -> Path:
     found = study_files()
     if number not in found:
         valid = ", ".join(found) or "none is installed"
-        raise ConfigError([f"study {number}: there is none of that number; valid: {valid}"])
+        raise ConfigError([f"study {number}: unknown; valid: {valid}"])
     return found[number]

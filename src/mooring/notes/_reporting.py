@@ -19,10 +19,7 @@ def imported(data: ReportData) -> Section:
     runs = [(run, run.result.origin) for run in data.runs if run.result.origin is not None]
     if not runs:
         return Section("imported", "Imported", "")
-    lead = (
-        "Read from logs of the published code, not run here. What a log does not tell is empty; what was inferred and "
-        "not read is listed."
-    )
+    lead = "Read from logs of the published code, not run here. Missing values are empty; inferred values are listed."
     tables = (
         *(methods_table(runs), not_printed_table(runs), clients(runs)),
         *(accuracies(runs), not_finite(runs), printed(runs)),
@@ -72,7 +69,7 @@ def accuracies(runs: Origins) -> Table:
 
 
 def not_finite(runs: Origins) -> Table:
-    """Numbers that are empty elsewhere, because they are none."""
+    """Numbers that are not finite; other tables leave them empty."""
     rows = tuple(row for run, origin in runs for row in by_quantity(run, origin.not_finite))
     columns = ("run", "quantity", "client", "value", "from round", "times")
     return Table("imported-not-finite", "Numbers that are not finite", columns, rows)

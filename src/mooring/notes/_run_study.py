@@ -32,7 +32,7 @@ def run_study(
 ) -> StudyRecord:
     """Run what is not finished, write `study.json` and `study.md`, and return the content of `study.json`.
 
-    `study.md` also shows the other scales of the study whose folders are beside this one.
+    `study.md` also shows the other scales of the study, if their folders have the same parent.
     """
     chosen: Scale = getattr(study.scales, scale)
     reject_varied_keys(study, settings)
@@ -54,7 +54,7 @@ def run_study(
 
 
 def records_beside(record: StudyRecord, out: Path) -> tuple[StudyRecord, ...]:
-    """All scales of this study whose folders are beside this one under their usual names, small to large."""
+    """All scales of this study with a folder of the usual name in the same place, small to large."""
     folders = {scale: out.parent / f"{record.study}-{scale}" for scale in get_args(ScaleName)}
     found = {scale: read_study(folder) for scale, folder in folders.items() if (folder / STUDY).exists()}
     return tuple({**found, record.scale: record}[scale] for scale in folders if scale in {*found, record.scale})

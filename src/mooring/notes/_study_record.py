@@ -57,7 +57,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table of the note beside the measured numbers; `seeds` are those of the runs it shows."""
+    """A table with the note's numbers and the measured ones; `seeds` are the seeds of the runs it shows."""
 
     title: str
     columns: tuple[str, ...]

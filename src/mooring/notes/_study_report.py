@@ -1,4 +1,4 @@
-"""A study's folder as the data of a report: its claims, its tables beside the note's, and the figure it opens with."""
+"""A study's folder as the data of a report: its claims, its tables with the note's numbers, and the first figure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -107,7 +107,7 @@ def additions(study: StudyRecord, data: ReportData) -> Additions:
         figures=opening_figures(data),
         next_step=SummaryAnswer(
             "What to do next",
-            "The tables of the note beside these, as a workbook:",
+            "The same tables with the note's numbers, as a workbook:",
             command=f"mooring report {quote(data.folder)} --format excel",
         ),
     )
@@ -148,7 +148,7 @@ def story(study: StudyRecord) -> tuple[str, ...]:
 
 
 def claims_section(study: StudyRecord) -> Section:
-    """Every claim and every table of the note beside what was measured."""
+    """Every claim and every table of the note, with the measured values."""
     columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
     rows = tuple(
         tuple(cell or None for cell in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
@@ -156,7 +156,7 @@ def claims_section(study: StudyRecord) -> Section:
     )
     claims = (Table("documented", "Documented and measured", columns, rows, folded=True),) if rows else ()
     printed = [replace(table, folded=bool(table.plots)) for table in report_tables(study.tables, "study")]
-    lead = "Every claim of the note beside the measurements of these runs."
+    lead = "Every claim of the note, with the measurements of these runs."
     return Section(
         "documented", "Documented versus measured", lead, tables=(*claims, conditions_table(study), *printed)
     )

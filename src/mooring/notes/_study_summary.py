@@ -24,7 +24,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Highlight:
-    """One of the study's claims (`claim` is its id) in plain words, and the numbers shown beside its verdict."""
+    """One of the study's claims (`claim` is its id) in plain words, and the numbers shown with its verdict."""
 
     says: str
     claim: str
@@ -45,7 +45,7 @@ def measured_text(numbers: Iterable[Number], evidence: Evidence) -> str:
     there = [(words, values) for words, values in found if values]
     counts = sorted({len(values) for _, values in there})
     if not counts:
-        return "no finished run holds it"
+        return "no finished run records it"
     if len(counts) == 1:
         return f"{', '.join(f'{mean_and_std_text(values)} {words}' for words, values in there)} (n = {counts[0]})"
     return ", ".join(f"{mean_and_std_text(values)} {words} (n = {len(values)})" for words, values in there)

@@ -1,4 +1,4 @@
-"""Tables: the numbers of a note beside the measured ones."""
+"""Tables: the numbers of a note next to the measured ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NoteCell = str | int | float
 
 
 class NoteTable(Protocol):
-    """A table of a note: documented beside measured."""
+    """A table of a note: documented and measured values."""
 
     kind: ClassVar[str]
 
@@ -55,7 +55,7 @@ class DocumentedRow:
 
 @dataclass(frozen=True)
 class ChartColumns:
-    """Columns of a table that are drawn in one chart, those of the note and the measured ones."""
+    """Columns of a table that are drawn in one chart: the note's and the measured ones."""
 
     title: str
     columns: tuple[str, ...]
@@ -89,7 +89,7 @@ class ByGroup:
 
 @dataclass(frozen=True)
 class ByClient:
-    """One row per client, the note's beside ours (with other images), in the run with the lowest seed."""
+    """One row per client: the note's values and ours (on other images), from the run with the lowest seed."""
 
     kind: ClassVar[str] = "by-client"
     title: str
@@ -118,9 +118,9 @@ class ByClient:
 
 @dataclass(frozen=True)
 class ByRound:
-    """One row per round that the note prints: round r of its R beside our round nearest to r/(R-1) of the way.
+    """One row per round that the note prints: round r of R, and our round nearest to r/(R-1) of the training.
 
-    One run is shown, that with the lowest seed.
+    It shows the run with the lowest seed.
     """
 
     kind: ClassVar[str] = "by-round"

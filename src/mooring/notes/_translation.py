@@ -1,4 +1,4 @@
-"""The keys of the published code in the keys of this house: what each becomes, or why it is dropped."""
+"""The keys of the published code as keys of Mooring: what each becomes, or why it is dropped."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def drop(why: str) -> MappingRule:
 
 
 def name_rule(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
-    """A name in our spelling; small letters where there is no other one."""
+    """A name in our spelling, by default in lower case."""
 
     def rule(path: str, value: Any) -> KeyMapping:
         if not isinstance(value, str):
@@ -131,7 +131,7 @@ SAME = {"lambda_align": "lambda_align_initial"}  # in older files
 
 
 def key_mappings(config: Mapping[Any, Any]) -> Iterator[KeyMapping]:
-    """Every setting of a configuration but those of the method, in their order."""
+    """Every setting of a configuration except the method's, in order."""
     for path, value in leaves(config):
         if method_word(path) is None:
             group = next((rule for name, rule in GROUPS.items() if path.startswith(name)), UNKNOWN)
@@ -177,7 +177,7 @@ def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[
 
 
 def plain_value(value: object) -> Any:
-    """A number or a word as a file can say it; None for anything else."""
+    """A number or a word; None for anything else."""
     if isinstance(value, str):
         return printable(value)[:LONGEST]
     if type(value) in (int, float, bool) and abs(value) < LARGEST:  # type: ignore[arg-type]
@@ -186,7 +186,7 @@ def plain_value(value: object) -> Any:
 
 
 def json_value(value: object, depth: int = 0) -> object:
-    """A configuration as JSON can say it: what has no word there is written out."""
+    """A configuration as JSON; values that JSON cannot represent become text."""
     if isinstance(value, Mapping) and depth < DEEPEST:
         kept = list(value.items())[:MOST]
         return {printable(str(key))[:LONGEST]: json_value(part, depth + 1) for key, part in kept}

@@ -4,8 +4,7 @@ uploads/round-001/client-0003.safetensors   one upload, identified by its SHA-25
 state/client-0003.state     the newest
 state/client-0003.before    the one before it: if the newest is damaged, there is still a good one
 
-A state also holds what the result will say of its client so far, so that nothing depends on lines of `events.jsonl`
-that a loss of power may have taken.
+A state also holds the records of its client so far, because a loss of power may remove lines of `events.jsonl`.
 """
 
 import shutil
@@ -31,7 +30,7 @@ DIGEST = 64  # hexadecimal digits
 
 @dataclass(frozen=True)
 class StateFacts:
-    """What a state says of itself beside its tensors."""
+    """The facts that a state holds in addition to its tensors."""
 
     client: int
     fingerprint: str  # of the experiment

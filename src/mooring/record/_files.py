@@ -32,9 +32,9 @@ CHANGED = "changed since it was written"
 
 
 class Unsynced:
-    """Files that are written, but would be lost with the power: those of a second at most.
+    """Files that are written but not yet on disk: a loss of power loses one second of them at most.
 
-    To wait for the disk after every file of a client that trains for a moment takes longer than to train it again.
+    Waiting for the disk after every file of a client that trains briefly would take longer than training it again.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Unsynced:
             self.sync()
 
     def sync(self) -> None:
-        """All of them are on disk, and their names; what was removed since is not missed."""
+        """Write all of them, and their names, to disk; files that were removed are skipped."""
         paths, self._paths = self._paths, {}
         for path in paths:
             _sync(path)
@@ -111,7 +111,7 @@ def is_draft(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a regular file; OSError as usual, StoreError for what is no file."""
+    """The content of a regular file. Raises OSError, or StoreError if it is not a file."""
     with regular_file(path) as file:
         return file.read()
 
@@ -201,7 +201,7 @@ def file_sha256(path: Path) -> str:
 
 
 def _sync(path: Path) -> None:
-    """A file's content, or the names in a folder, are on disk, whatever happens next; nothing where there is none.
+    """Wait until a file's content, or the names in a folder, are on disk; do nothing if it does not exist.
 
     A renamed file survives a loss of power only when its folder is on disk too; Windows cannot be asked to.
     """

@@ -214,7 +214,7 @@ ResultT = TypeVar("ResultT", bound=RunResult)
 
 
 def write_result(folder: Path, result: ResultT) -> ResultT:
-    """Write the result with its hash and the hashes of the files beside it; return it as a reader finds it."""
+    """Write the result with its hash and the hashes of the other files; return it as a reader finds it."""
     there = [name for name in KNOWN if (folder / name).exists()]
     files = {name: file_sha256(folder / name) for name in there}
     tree = sealed(replace(result, files=files))

@@ -85,7 +85,7 @@ class PositiveClass:
 
 
 def positive_label(classes: Sequence[str], positive: str | None = None) -> str | None:
-    """The class that was named; without a name the second of two; None: no class is more than the others."""
+    """The named class, or by default the second of two; None if there is no positive class."""
     if positive is not None and positive not in classes:
         raise ConfigError([f"--positive {positive}: is not a class of the model; {nearest(positive, classes)}"])
     return positive or (classes[1] if len(classes) == 2 else None)

@@ -128,7 +128,7 @@ class Environment:
 class TimeSpent:
     """Where the time of a run went, in seconds of the clock, as the process of the server saw it.
 
-    Clients train beside each other and beside the rest: `train` is what the server waited for them, states included.
+    Clients train in parallel with each other and with the rest: `train` is the time that the server waited for them.
     """
 
     prepare: float  # reading and dividing images
@@ -235,7 +235,7 @@ class Result(RunResult):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ImportedResult(RunResult):
-    """The result that a log tells of a run which was not made here."""
+    """The result of a run that was read from a log."""
 
     origin: Origin
 

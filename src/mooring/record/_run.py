@@ -144,7 +144,7 @@ def run_record(
 
 
 class _Courses:
-    """Gathers what events say of each client; a resumed run tells a round twice, and the last word counts."""
+    """Collects the events of each client; a resumed run reports a round twice, and the later event counts."""
 
     def __init__(self, evaluated: Mapping[tuple[int, int], ClientRecord]) -> None:
         self.evaluated = evaluated  # (round, client) -> with the accuracy of the client alone
