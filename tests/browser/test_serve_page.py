@@ -45,9 +45,12 @@ def test_an_image_gets_a_class_and_every_class_a_bar(chosen):
     assert sorted(page.locator("#bars .label").all_inner_texts()) == ["one", "seven", "zero"]
     page.wait_for_selector("#preview", state="visible")
     assert page.locator("#name").inner_text() == "a <b>.png"
+    page.locator("#explain").click()
+    page.wait_for_selector("#why img[src]", state="visible")
+    assert page.locator("#why img").evaluate("async (img) => (await img.decode(), img.naturalWidth)") == 384
     assert said == []
     assert {url for url in asked if not url.startswith(("blob:", "data:"))} == {
-        f"{server.address}/{path}" for path in ("", "model", "predict")
+        f"{server.address}/{path}" for path in ("", "model", "predict", "explain")
     }
 
 
@@ -59,7 +62,7 @@ def test_what_is_no_image_or_too_large_is_said_on_the_page(chosen):
     assert "send one PNG" in page.locator("#remedy").inner_text()
     assert not page.locator("#answer").is_visible()
     choose(page, "large.png", b"x" * 200_000)
-    page.wait_for_function("document.getElementById('problem').textContent === 'The file is too large'")
+    page.get_by_text("The file is too large").wait_for()
     choose(page, "small.png", picture())
     page.wait_for_selector("#answer:not([hidden])")
     assert not page.locator("#error").is_visible()

@@ -27,13 +27,13 @@ class Served:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, method="GET", path="/health", body=None, headers=None):
-        """Status, JSON or text, and the fields of the answer."""
+        """Status, JSON or bytes, and the fields of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()
-        text, fields = response.read().decode(), dict(response.getheaders())
+        data, fields = response.read(), dict(response.getheaders())
         connection.close()
-        return response.status, json.loads(text) if fields["content-type"] == "application/json" else text, fields
+        return response.status, json.loads(data) if fields["content-type"] == "application/json" else data, fields
 
     def post(self, body, **headers):
         return self.ask("POST", "/predict", body, PNG | headers)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from medical_files import write_dicom
 from models import TOLD, model, write_held_out
+from PIL import Image
 from served import LIMITS, PNG, SHA256, Served, picture, served
 
 from mooring.data import ImageBytes, decode_image
@@ -84,6 +86,12 @@ def test_a_body_that_does_not_come_is_given_up(server):
     assert server.ask()[:2] == (200, {"status": "ready"})
 
 
+def test_what_a_class_rests_on_is_a_picture(server):
+    status, found, _ = server.ask("POST", "/explain", picture(), PNG)
+    assert (status, Image.open(BytesIO(found)).size) == (200, (384, 192))
+    assert server.ask("POST", "/explain", b"%PDF-1.7", PNG)[0] == 422
+
+
 def test_more_images_than_may_wait_are_sent_away(loaded):
     with served(loaded, replace(LIMITS, waiting=1, seconds=20)) as server, server.half_sent():
         status, answer, fields = server.post(picture())
@@ -102,7 +110,7 @@ def test_of_many_at_once_none_is_lost(server):
 def test_the_description_names_every_address_and_every_refusal(server):
     _, tree, _ = server.ask(path="/openapi.json")
     operations = [(path, method) for path, methods in tree["paths"].items() for method in methods]
-    assert operations == [("/predict", "post"), ("/model", "get"), ("/health", "get")]
+    assert operations == [("/predict", "post"), ("/explain", "post"), ("/model", "get"), ("/health", "get")]
     assert all(server.ask(path=path)[0] == 200 for path, method in operations if method == "get")
     described = tree["paths"]["/predict"]["post"]["responses"]
     assert {"200", "400", "408", "413", "415", "422", "503"} <= described.keys()

@@ -57,7 +57,7 @@ from mooring.federation._predict import (
 from mooring.federation._privacy import privacy_spent
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
-from mooring.federation._saliency import Explanation, explain, explain_examples, explain_files
+from mooring.federation._saliency import Explanation, explain, explain_examples, explain_files, explain_image
 from mooring.federation._site_rules import (
     Overlap,
     SiteRules,
@@ -137,6 +137,7 @@ __all__ = [
     "explain",
     "explain_examples",
     "explain_files",
+    "explain_image",
     "explain_tensors",
     "export_onnx",
     "file_hash",

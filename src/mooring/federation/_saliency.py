@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.data import with_progress
+from mooring.data import ImageBytes, require_decoders, with_progress
 from mooring.federation._image_files import LabelledFile, labelled_files, read_pixels, scored, square_of
 from mooring.federation._look import look
 from mooring.federation._model_file import ModelFile
-from mooring.federation._predict import Prediction, judged, prediction_of
+from mooring.federation._predict import Prediction, Unreadable, judged, prediction_of
 
 GRID = 8  # windows start at 7 x 7 places, and cover a quarter of the side
 COVERS = 2  # cells of the grid, of a window
@@ -84,6 +84,14 @@ def explain_files(model: ModelFile, files: Sequence[Path]) -> list[Explanation]:
     square = square_of(model.blueprint, model.provenance.reading)
     read = ((path, read_pixels(path, square)) for path in with_progress(files))
     return [explain(model, image, path) for path, image in read if isinstance(image, Tensor)]
+
+
+def explain_image(model: ModelFile, image: ImageBytes, max_pixels: int) -> Explanation | Unreadable:
+    """The same for an image that came over a connection."""
+    require_decoders([image])
+    pixels = read_pixels(image, square_of(model.blueprint, model.provenance.reading), max_pixels)
+    file = Path(str(image))
+    return explain(model, pixels, file) if isinstance(pixels, Tensor) else Unreadable(file, pixels)
 
 
 def explain_examples(model: ModelFile, root: Path) -> list[Explanation]:

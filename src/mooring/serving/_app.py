@@ -1,8 +1,11 @@
 """The ASGI application: a page, one image in, its class out, and what a monitor or a program asks for."""
 
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.resources import files
+from io import BytesIO
+from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -13,7 +16,7 @@ from starlette.routing import Route
 
 from mooring.data import ImageBytes
 from mooring.errors import ExtraError
-from mooring.federation import ModelFile, Prediction, Unreadable, predict_image, prediction_tree
+from mooring.federation import Explanation, ModelFile, Unreadable, explain_image, predict_image, prediction_tree
 from mooring.serving._body import receive_image
 from mooring.serving._headers import Headers
 from mooring.serving._limits import RefusedRequest, ServingLimits
@@ -22,6 +25,7 @@ from mooring.serving._scorer import Scorer
 
 USUAL = ServingLimits()
 READABLE = "send one PNG, JPEG, WebP, BMP, GIF, TIFF or DICOM image of at most {:,} pixels"
+Found = TypeVar("Found")
 ANY_HOST: tuple[str, ...] = ()
 
 
@@ -34,6 +38,7 @@ def application(
         routes=[
             Route("/", routes.page),
             Route("/predict", routes.predict, methods=["POST"]),
+            Route("/explain", routes.explain, methods=["POST"]),
             Route("/model", routes.about),
             Route("/health", routes.health),
             Route("/openapi.json", routes.openapi),
@@ -49,11 +54,8 @@ class Routes:
     def __init__(self, model: ModelFile, sha256: str, limits: ServingLimits) -> None:
         self.model, self.sha256, self.limits = model, sha256, limits
         self.held = 0  # images that are received, wait or are scored
-        self.scorer = Scorer[bytes, Prediction | Unreadable](self.score)
+        self.scorer = Scorer()
         self.html = files("mooring.serving").joinpath("page.html").read_text("utf-8")
-
-    def score(self, data: bytes) -> Prediction | Unreadable:
-        return predict_image(self.model, ImageBytes(data), self.limits.pixels)
 
     async def page(self, _: Request) -> Response:
         return HTMLResponse(self.html)
@@ -77,11 +79,20 @@ class Routes:
         )
 
     async def predict(self, request: Request) -> Response:
+        found = await self.found(request, predict_image)
+        return JSONResponse(prediction_tree(found, self.model.confidence) | {"model": self.sha256})
+
+    async def explain(self, request: Request) -> Response:
+        return Response(png_of(await self.found(request, explain_image)), media_type="image/png")
+
+    async def found(self, request: Request, look: Callable[[ModelFile, ImageBytes, int], Found | Unreadable]) -> Found:
+        """What the model finds in the image of a request."""
         if self.held >= self.limits.waiting:
             raise RefusedRequest(503, f"{self.held} images are waiting", "send it again in a second")
         self.held += 1
         try:
-            found = await self.scorer(await receive_image(request, self.limits))
+            image = ImageBytes(await receive_image(request, self.limits))
+            found = await self.scorer(partial(look, self.model, image, self.limits.pixels))
         except ExtraError as error:
             raise RefusedRequest(501, error.problem, f"install it at the server: {error.remedy}") from None
         except CancelledError:  # Ctrl-C, and the last second is over
@@ -90,7 +101,16 @@ class Routes:
             self.held -= 1
         if isinstance(found, Unreadable):
             raise RefusedRequest(422, f"the file {found.problem}", READABLE.format(self.limits.pixels))
-        return JSONResponse(prediction_tree(found, self.model.confidence) | {"model": self.sha256})
+        return found
+
+
+def png_of(explanation: Explanation) -> bytes:
+    """The image as the model sees it, and beside it the map."""
+    from PIL import Image
+
+    file = BytesIO()
+    Image.fromarray(explanation.picture().permute(1, 2, 0).numpy()).save(file, "PNG")
+    return file.getvalue()
 
 
 async def refusal(_: Request, error: Exception) -> Response:

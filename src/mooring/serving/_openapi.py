@@ -8,6 +8,7 @@ from mooring.wording import size
 
 Schema = dict[str, object]
 TEXT: Schema = {"type": "string"}
+PICTURE: Schema = {"image/png": {}}
 ERROR: Schema = {"type": "object", "required": ["error", "remedy"], "properties": {"error": TEXT, "remedy": TEXT}}
 
 
@@ -22,17 +23,18 @@ def openapi(model: ModelFile, limits: ServingLimits) -> Schema:
         "503": f"{limits.waiting} images are waiting",
     }
     image: Schema = {kind + "*" * kind.endswith("/"): {} for kind in TYPES}
-    predict = {
-        "summary": "The class of one image.",
-        "requestBody": {"required": True, "content": image},
-        "responses": {"200": answer("Every class with its share.", prediction(model))}
-        | {status: answer(words, ERROR) for status, words in refused.items()},
-    }
+    body = {"required": True, "content": image}
+    errors = {status: answer(words, ERROR) for status, words in refused.items()}
+    predicted = {"200": answer("Every class with its share.", prediction(model))}
+    explained = {"200": {"description": "The image as the model sees it, and a map beside it.", "content": PICTURE}}
+    predict = {"summary": "The class of one image.", "requestBody": body, "responses": predicted | errors}
+    explain = {"summary": "What the class rests on.", "requestBody": body, "responses": explained | errors}
     return {
         "openapi": "3.1.0",
         "info": {"title": f"A model of {len(model.classes)} classes", "version": VERSION},
         "paths": {
             "/predict": {"post": predict},
+            "/explain": {"post": explain},
             "/model": get("The classes, the hash of the model file and the limits.", {"type": "object"}),
             "/health": get("Whether the server is ready.", {"type": "object", "properties": {"status": TEXT}}),
         },

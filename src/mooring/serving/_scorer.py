@@ -5,32 +5,30 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
-Given = TypeVar("Given")
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
-class Scorer(Generic[Given, Found]):
-    """A function in a daemon thread, which the end of the program does not wait for."""
+class Scorer:
+    """Runs functions in a daemon thread, which the end of the program does not wait for."""
 
-    def __init__(self, function: Callable[[Given], Found]) -> None:
-        self._function = function
-        self._queue: SimpleQueue[tuple[Given, Future[Found]]] = SimpleQueue()
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         Thread(target=self._work, name="scorer", daemon=True).start()
 
-    async def __call__(self, given: Given) -> Found:
-        future: Future[Found] = Future()
-        self._queue.put((given, future))
+    async def __call__(self, function: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+        self._queue.put((function, future))
         return await asyncio.wrap_future(future)
 
     def _work(self) -> None:
         while True:
-            given, future = self._queue.get()
+            function, future = self._queue.get()
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(self._function(given))
+                future.set_result(function())
             except BaseException as error:
                 future.set_exception(error)
-            del given, future  # an image is not kept until the next one comes
+            del function, future  # an image is not kept until the next one comes
