@@ -202,6 +202,21 @@ def test_mistakes_are_told_in_one_line(finished, cli):
         assert len(err.splitlines()) == 1
 
 
+def test_a_run_of_the_command_line_is_shown_while_it_goes_on(cli, tmp_path):
+    pytest.importorskip("tensorboard", reason=WHY)
+    code, _, err = cli("run", "method=v4", *SMALL, f"out={tmp_path / 'run'}", "--track", "tensorboard", "--quiet")
+    assert code == 0, err
+    told, _ = scalars(Path("tensorboard/run"))
+    wanted = expected(tmp_path / "run")
+    assert {key: told[key] for key in wanted if key in told} == pytest.approx(
+        {key: value for key, value in wanted.items() if key in told}
+    )
+    assert ("final/accuracy", 1) in told
+    code, _, err = cli("run", "method=v4", *SMALL, "out=other", "--track", "tensorbord")
+    assert (code, err) == (2, "error: --track tensorbord: unknown; did you mean 'tensorboard'?\n")
+    assert not Path("other").exists()
+
+
 @pytest.mark.parametrize("name", TRACKERS)
 def test_a_missing_package_is_named_with_its_remedy(name, finished, cli, monkeypatch):
     for package in ("mlflow", "tensorboard", "torch.utils.tensorboard"):
@@ -220,11 +235,14 @@ def test_a_dashboard_is_updated_while_the_run_goes_on(tmp_path):
     class Recorder:
         usual = "nowhere"
 
+        def require(self):
+            seen.append("required")
+
         def write(self, run, settings):
             seen.append((sorted(run.fused), run.result is not None, settings["training.rounds"]))
 
     mooring.run("v4", **QUICK, out=tmp_path / "run", callbacks=[Live(Recorder())])
-    assert seen == [([0], False, 2), ([0, 1], False, 2), ([0, 1], True, 2)]
+    assert seen == ["required", ([0], False, 2), ([0, 1], False, 2), ([0, 1], True, 2)]
 
 
 def test_weights_and_biases_get_every_number_and_are_offline_by_default(tmp_path, monkeypatch):

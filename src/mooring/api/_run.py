@@ -48,7 +48,7 @@ def run(
         partition: the name of a partitioner, or a mapping with its settings.
         model: the name of a model, `timm:NAME`, a class derived from `torch.nn.Module`, or a function that makes one.
         rounds, local_epochs, batch_size, lr: of the training at a client.
-        workers, device: processes on this machine, and where they compute; never change the result.
+        workers, device: processes on this machine, and where they compute. `workers` never changes the result.
         overrides: any other setting by its key, such as `{"weight.sigma.lr": 0.01}`.
         **settings: any other section or top-level key, such as `fusion="class-expert"` or `training={"momentum": 0}`.
 

@@ -1,5 +1,6 @@
 """`mooring run`: one experiment per method, live progress, a table at the end."""
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,7 @@ from mooring.cli.arguments import (
     trusted,
 )
 from mooring.cli.run_folder import is_folder_of_images, judge, planned
-from mooring.errors import Interruption
+from mooring.errors import ConfigError, Interruption, nearest
 from mooring.wording import accuracy_text
 
 EARLIER = "finished earlier, nothing was run; --again repeats it"
@@ -29,9 +30,11 @@ ENDED = "had finished, nothing was left to do"
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from mooring.config import Experiment
+    from mooring.events import Emit, Event
     from mooring.record import Result
 
 
@@ -42,6 +45,9 @@ def run(
     positive: PositiveOption = None,
     json: AsJson = False,
     events: Events = False,
+    track: Annotated[
+        str | None, typer.Option("--track", help="Update tensorboard or mlflow after every fused round.")
+    ] = None,
 ) -> None:
     """Train the clients, collect their one upload, fuse, and evaluate on held-out images.
 
@@ -68,12 +74,12 @@ def run(
 
         words, found = planned(settings or [], quiet or json or events)
         chosen = apart(experiments(words))
-        run_all(chosen, again, quiet, json, events, positive, EARLIER)
+        run_all(chosen, again, quiet, json, events, positive, EARLIER, track)
         for experiment in chosen:
             judge(experiment, run_folder_of(experiment), found, quiet or json or events)
         return
     chosen = experiments(settings)  # every mistake is reported before anything heavy is imported or written
-    run_all(apart(chosen), again, quiet, json, events, positive, EARLIER)
+    run_all(apart(chosen), again, quiet, json, events, positive, EARLIER, track)
 
 
 def resume(
@@ -98,7 +104,7 @@ def resume(
     run_all([replace(experiment, out=run)], False, quiet, json, events, positive, ENDED)
 
 
-def run_all(
+def run_all(  # noqa: PLR0913, PLR0917
     chosen: "list[Experiment]",
     again: bool,
     quiet: bool,
@@ -106,6 +112,7 @@ def run_all(
     events: bool,
     positive: str | None,
     nothing_to_do: str,
+    track: str | None = None,
 ) -> None:
     from mooring.cli.progress import run_progress
     from mooring.execution import run_experiment, run_folder_of
@@ -119,8 +126,11 @@ def run_all(
             say(f"{experiment.label}: {nothing_to_do}", err=True)
         silent = quiet or json or earlier is not None
         try:
-            with run_progress(experiment, "programs" if events else "nobody" if silent else "people") as emit:
-                outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
+            with (
+                run_progress(experiment, "programs" if events else "nobody" if silent else "people") as emit,
+                tracking(track, experiment, folder, emit) as listener,
+            ):
+                outcomes.append((str(folder), run_experiment(experiment, listener, again, command=command())))
         except KeyboardInterrupt as interrupt:
             raise Interruption("interrupted", way_on(experiment, folder, interrupt)) from None
     if json:
@@ -130,6 +140,31 @@ def run_all(
         show_outcomes(chosen, outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
+
+
+@contextmanager
+def tracking(name: str | None, experiment: "Experiment", folder: "Path", emit: "Emit") -> "Iterator[Emit]":
+    """`emit`, and the dashboard of this name; the run is shown there while it goes on, and with its result."""
+    if name is None:
+        yield emit
+        return
+    from pathlib import Path
+
+    from mooring.record import RunFolder
+    from mooring.track import TRACKERS, Live, listener
+
+    if name not in TRACKERS:
+        raise ConfigError([f"--track {name}: unknown; {nearest(name, TRACKERS)}"])
+    live = Live(TRACKERS[name](Path(TRACKERS[name].usual)))
+    live.on_start(experiment, folder)
+    told = listener([live])
+
+    def both(event: "Event") -> None:
+        emit(event)
+        told(event)
+
+    yield both
+    live.on_end(RunFolder(folder).record)
 
 
 def way_on(experiment: "Experiment", folder: "Path", interrupt: KeyboardInterrupt) -> str:

@@ -34,6 +34,9 @@ class Tracker(Protocol):
 
     def __init__(self, out: Path) -> None: ...
 
+    def require(self) -> None:
+        """Raise an error if its package is missing, before anything is trained."""
+
     def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """Show this run, or update it if it is already there."""
 

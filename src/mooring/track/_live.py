@@ -19,6 +19,7 @@ class Live(Callback):
         self.tracker = tracker
 
     def on_start(self, experiment: Experiment, folder: Path) -> None:
+        self.tracker.require()
         self.folder = folder
 
     def on_event(self, event: Event) -> None:

@@ -24,13 +24,18 @@ class TensorBoard:
     out: Path
     usual: ClassVar[str] = "tensorboard"
 
+    def require(self) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter  # noqa: F401
+        except ImportError:
+            raise StoreError("tensorboard: is not installed", "pip install 'mooring[track]'") from None
+
     def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """The run's event file is written anew: TensorBoard would show repeated values twice."""
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-            from torch.utils.tensorboard.summary import hparams
-        except ImportError:
-            raise StoreError("--to tensorboard: needs its package", "pip install 'mooring[track]'") from None
+        self.require()
+        from torch.utils.tensorboard import SummaryWriter
+        from torch.utils.tensorboard.summary import hparams
+
         folder = self.out / run.name
         points, final = metric_points(run), final_metrics(run)
         last, ended = end_of(points)
@@ -55,6 +60,9 @@ class Mlflow:
 
     out: Path
     usual: ClassVar[str] = "mlflow.db"
+
+    def require(self) -> None:
+        self.client()
 
     def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """A run is recognised by its identity; MLflow stores a repeated value only once."""
@@ -85,7 +93,7 @@ class Mlflow:
             from mlflow import MlflowClient
         except ImportError:
             raise StoreError(
-                "--to mlflow: needs the packages mlflow-skinny, sqlalchemy and alembic", "pip install 'mooring[track]'"
+                "mlflow: needs the packages mlflow-skinny, sqlalchemy and alembic", "pip install 'mooring[track]'"
             ) from None
         for name in ("mlflow", "alembic"):
             logging.getLogger(name).setLevel(logging.WARNING)
