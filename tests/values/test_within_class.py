@@ -4,8 +4,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mooring.fusion import SOLVERS, heads_of
+from mooring.fusion import SOLVERS, gaussian_scores, heads_of
 from mooring.fusion._solvers import Ridge, density, standardise_moments
+from mooring.fusion._unit_columns import UnitColumns
 from mooring.fusion._within_class import HEADS, Auto, WithinClassRidge, expected_accuracy
 from mooring.uploads._moments import SummedMoments
 
@@ -114,3 +115,15 @@ def test_features_that_do_not_vary_and_a_single_class_are_no_obstacle():
     assert WithinClassRidge()(moments).weight[3].abs().max() < 1e-12
     alone = standardise_moments(totals_of(x[y == 1], y[y == 1]))
     assert torch.isfinite(WithinClassRidge()(alone).weight).all()
+    assert torch.isfinite(UnitColumns()(alone).means).all()
+
+
+def test_columns_of_unit_norm_point_where_within_class_regression_does_and_are_calibrated_on_draws():
+    x, y = drawn(200, 10)
+    moments = standardise_moments(totals_of(x, y))
+    fit = UnitColumns(0.05)(moments)
+    z = (x - moments.centre) * moments.inverse
+    torch.testing.assert_close(fit.weight, F.normalize(discriminant(z, y, torch.ones(12).double()), dim=0))
+    scores = (gaussian_scores(moments, fit)(x) + moments.shares.log()).log_softmax(1)
+    torch.testing.assert_close(scores, (z @ fit.weight / fit.temperature + moments.shares.log()).log_softmax(1))
+    assert fit.solver == UnitColumns(0.05)

@@ -2,26 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import exp, log
 from typing import Annotated, ClassVar
 
 import torch
-from torch import Tensor
 
 from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, ServerCost
-from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
+from mooring.fusion._calibrated import fitted
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion._gaussian_head import Posterior, Prior
 from mooring.fusion._predictor import Confidence, FittedHead, Scorer
-from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, density, standardise_moments
+from mooring.fusion._solvers import (
+    Fit,
+    Ridge,
+    Solver,
+    Standardised,
+    as_sure,
+    density,
+    drawn_scores,
+    standardise_moments,
+    sureness,
+)
 from mooring.fusion._within_class import heads_of, solve
 from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, feature_reduction, map_for_shape
 from mooring.schema import ADDED_LATER, Doc
-from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Moments, NoisedMoments, Parts, Precision, Privacy
-
-DRAWS, HALVINGS = 4000, 40
 
 
 @dataclass(frozen=True)
@@ -119,23 +124,8 @@ def temperature_of(moments: Standardised, fit: Fit) -> float:
     half their error, whatever the classes (found on validation images of CIFAR-10, SVHN and CIFAR-100). Averages
     are over draws of s.
     """
-    if fit.error is None or len(moments.shares) == 1 or fit.error <= 0:
+    if fit.error is None or fit.temperature is not None or len(moments.shares) == 1 or fit.error <= 0:
         return 1.0
-    rng = generator(0, "temperature")
-    label = torch.multinomial(moments.shares, DRAWS, replacement=True, generator=rng)
-    values, vectors = torch.linalg.eigh(fit.within)
-    noise = torch.randn(DRAWS, len(values), generator=rng, dtype=values.dtype)
-    s = fit.means[label] + noise * values.clamp(min=0).sqrt() @ vectors.T
+    s = drawn_scores(moments, fit)
     to_density, constant = density(fit)
-    joint = s @ to_density + constant + moments.shares.log()
-    wanted = sureness(s / (fit.error.sqrt() / 2))
-    cold, hot = log(COLDEST), log(HOTTEST)
-    for _ in range(HALVINGS):
-        middle = (cold + hot) / 2
-        cold, hot = (middle, hot) if sureness(joint / exp(middle)) >= wanted else (cold, middle)  # both may be 1
-    return exp(cold)
-
-
-def sureness(scores: Tensor) -> Tensor:
-    """The mean of the largest probability."""
-    return scores.softmax(1).amax(1).mean()
+    return as_sure(s @ to_density + constant + moments.shares.log(), sureness(s / (fit.error.sqrt() / 2)))

@@ -1,19 +1,23 @@
 """Linear scores from moments alone: ridge regression and linear discriminants."""
 
 from dataclasses import dataclass, replace
+from math import exp, log
 from typing import Annotated, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
+from mooring.fusion._calibrated import COLDEST, HOTTEST
 from mooring.fusion._frozen_features import cholesky
 from mooring.schema import Checked, Doc, Positive
+from mooring.seeds import generator
 from mooring.uploads import SummedMoments
 
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
 ROUNDING = 1e-6  # of the largest eigenvalue: below it lies what float32 sums are off by
 FITTED = 1e-5  # of the labels' variance: a smaller residual is none
 LEAST = 1e-9  # share of the largest variance of scores, below which a direction is none
+DRAWS, HALVINGS = 4000, 40  # to find a temperature
 CONSTANT = 1e-5  # variance over squared mean, below which rounding makes up most of a feature's variance
 
 
@@ -69,10 +73,36 @@ class Fit:
     within: Tensor  # (C, C), of s within classes
     error: Tensor | None = None  # (), mean squared error of a score for an image left out, where it is known
     solver: "Solver | None" = None  # that made it, with the strength that the sums chose
+    temperature: Tensor | None = None  # (), of scores that are used as they are, p(c | s) ~ q_c exp(s_c / temperature)
 
     def after(self, change: Tensor) -> "Fit":
         """The same scores for z with z @ change = x, where these are scores of x."""
         return replace(self, weight=change @ self.weight)
+
+
+def drawn_scores(moments: Standardised, fit: Fit) -> Tensor:
+    """Scores of new images of all classes, Gaussian in each, (DRAWS, C)"""
+    rng = generator(0, "temperature")
+    label = torch.multinomial(moments.shares, DRAWS, replacement=True, generator=rng)
+    values, vectors = torch.linalg.eigh(fit.within)
+    noise = torch.randn(DRAWS, len(values), generator=rng, dtype=values.dtype)
+    drawn: Tensor = fit.means[label] + noise * values.clamp(min=0).sqrt() @ vectors.T
+    return drawn
+
+
+def sureness(scores: Tensor) -> Tensor:
+    """The mean of the largest probability."""
+    mean: Tensor = scores.softmax(1).amax(1).mean()
+    return mean
+
+
+def as_sure(joint: Tensor, wanted: Tensor) -> float:
+    """T at which the soft-max of joint / T is as sure as wanted, between COLDEST and HOTTEST."""
+    cold, hot = log(COLDEST), log(HOTTEST)
+    for _ in range(HALVINGS):
+        middle = (cold + hot) / 2
+        cold, hot = (middle, hot) if sureness(joint / exp(middle)) >= wanted else (cold, middle)  # both may be 1
+    return exp(cold)
 
 
 class Solver(Protocol):
@@ -168,7 +198,9 @@ class Discriminant(Checked):
 
 
 def density(fit: Fit) -> tuple[Tensor, Tensor]:
-    """A = V^-1 m' (C, C) and c = -1/2 m V^-1 m' (C,): log p(s | c) = s A + c"""
+    """A = V^-1 m' (C, C) and c = -1/2 m V^-1 m' (C,): log p(s | c) = s A + c, up to what classes share"""
+    if fit.temperature is not None:
+        return torch.eye(len(fit.bias), dtype=fit.bias.dtype) / fit.temperature, torch.zeros_like(fit.bias)
     to_density = pseudo_inverse(fit.within) @ fit.means.T
     return to_density, -0.5 * (fit.means.T * to_density).sum(0)
 

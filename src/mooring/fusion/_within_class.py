@@ -9,6 +9,7 @@ from torch import Tensor
 
 from mooring.fusion._predictor import FittedHead
 from mooring.fusion._solvers import Discriminant, Fit, Ridge, Solver, Standardised, density, pseudo_inverse
+from mooring.fusion._unit_columns import UnitColumns
 from mooring.schema import Checked, Doc, Positive, to_tree
 from mooring.seeds import generator
 
@@ -126,5 +127,6 @@ SOLVERS: dict[str, type[Solver]] = {
     "auto": Auto,
     "discriminant": Discriminant,
     "ridge": Ridge,
+    "unit-columns": UnitColumns,
     "within-class": WithinClassRidge,
 }
