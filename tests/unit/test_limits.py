@@ -100,6 +100,7 @@ def test_calibrate_binds_thresholds_to_the_model_and_names_their_data(cli, known
     assert loaded.calibration.words in out
     code, out, _ = cli("evaluate", "m.mooring", "--data", "held", "--json")
     within = json.loads(out)["within_limits"]
+    assert "these figures are too good" in cli("evaluate", "m.mooring", "--data", "held")[1]
     assert within["unusual"]["share"] <= 0.05
     assert within["sensitivity"]["share"] >= 0.9
     assert within["answered"]["n"] == 30

@@ -41,12 +41,16 @@ class WithinLimits:
     unusual: Rate | None = None  # marked; None: there is no threshold
     sensitivity: Rate | None = None  # of the positive class at its threshold
     specificity: Rate | None = None
+    same_folder: bool = False  # as that of the calibration, as far as its name and size tell
 
     @property
     def words(self) -> tuple[str, ...]:
         """A line for each limit that is set."""
         marked = "" if self.unusual is None else f"{plural(self.unusual.right, 'image')} marked as unusual ("
         lines = [
+            "calibrated on a folder of this name and size: on the same images these figures are too good"
+            if self.same_folder
+            else "",
             f"{marked}{percent(self.unusual.share)})" if self.unusual is not None else "",
             f"answered {percent(self.answered.share)}, of these {percent(self.right.share)} right"
             if self.answered.right < self.answered.n
@@ -158,12 +162,17 @@ def assess(
     if own is not None:
         scores = scores / own.temperature
     seen = sum(file.path.resolve() in trained for file in kept) if trained else 0
-    within = None if own is None else within_limits(model, [row for row in rows if row.scores is not None], kept)
     found = assess_scores(model, root, scores, kept, wanted)
+    within = None
+    if own is not None:
+        same = (own.folder, own.images) == (found.folder, len(kept))
+        within = within_limits(model, [row for row in rows if row.scores is not None], kept, same)
     return replace(found, unreadable=unreadable, trained=seen, limits=model.limits, within=within)
 
 
-def within_limits(model: ModelFile, rows: Sequence[ScoredFile], files: Sequence[LabelledFile]) -> WithinLimits:
+def within_limits(
+    model: ModelFile, rows: Sequence[ScoredFile], files: Sequence[LabelledFile], same: bool
+) -> WithinLimits:
     """Predictions as `predict` makes them, counted."""
     predictions = [row for row in (prediction_of(row, model) for row in rows) if isinstance(row, Prediction)]
     truth = [model.classes[file.label] for file in files]
@@ -178,6 +187,7 @@ def within_limits(model: ModelFile, rows: Sequence[ScoredFile], files: Sequence[
         Rate(sum(marked), len(marked)) if marked else None,
         None if positive is None else Rate(sum(ill), len(ill)),
         None if positive is None else Rate(len(well) - sum(well), len(well)),
+        same,
     )
 
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.data import ImageBytes, require_decoders, with_progress
+from mooring.evaluate import log_odds
 from mooring.federation._image_files import LabelledFile, labelled_files, read_pixels, scored, square_of
 from mooring.federation._look import look
 from mooring.federation._model_file import ModelFile
@@ -48,8 +49,8 @@ def explain(model: ModelFile, image: Tensor, file: Path, truth: str | None = Non
     distances = None if found.distances is None else found.distances[0]
     prediction = judged(model, file, found.scores[0], distances)
     label = model.classes.index(prediction.first.label)
-    log_p = found.scores.double().log_softmax(1)[:, label]
-    return Explanation(prediction, image, support_of(log_p[0] - log_p[1:], image.shape[1:]), truth)
+    odds = log_odds(found.scores.double())[:, label]
+    return Explanation(prediction, image, support_of((odds[0] - odds[1:]).nan_to_num(), image.shape[1:]), truth)
 
 
 def windows(height: int, width: int) -> Iterator[tuple[slice, slice]]:
@@ -70,7 +71,7 @@ def occluded(image: Tensor) -> Iterator[Tensor]:
 
 
 def support_of(drops: Tensor, shape: Sequence[int]) -> Tensor:
-    """For each pixel the mean drop of log p over the windows that cover it, (H, W)"""
+    """For each pixel the mean drop of the log-odds over the windows that cover it, (H, W)"""
     total, count = torch.zeros(2, *shape, dtype=torch.float64)
     for drop, (rows, columns) in zip(drops, windows(*shape), strict=True):
         total[rows, columns] += drop
