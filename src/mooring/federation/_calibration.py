@@ -26,6 +26,7 @@ CALIBRATION = "calibration"
 ENDING = ".calibration.mooring"
 LIMITS = FileLimits(bytes=2**22, head_bytes=2**21)
 COLDEST, HOTTEST = 1e-3, 1e3
+LEVELS = 20  # shares of the images that are tried, from all of them down
 CONFIDENCE = 0.95  # with which the error of the predictions that are made is below the one asked for
 AGAIN = "make it again: mooring calibrate MODEL FOLDER"
 LONGEST = 200  # letters of a folder's name
@@ -151,22 +152,19 @@ def lower_threshold(values: Tensor, rate: float) -> float | None:
 def abstention(confidence: Tensor, hit: Tensor, error: float) -> tuple[float | None, float]:
     """The lowest confidence at which errors above it are surely rare enough, and the share of images above it.
 
-    From the highest confidence down, as long as a binomial test rejects an error rate above `error` at every step: with
-    probability CONFIDENCE the error of new predictions is below it (fixed sequence testing: Angelopoulos et al. 2021).
-    The test begins with as many images as it needs if all of them are right.
+    Of LEVELS shares of the images, those of the highest confidence first, the largest at which a binomial test rejects
+    an error rate above `error`, at the level (1 - CONFIDENCE) / LEVELS: with probability CONFIDENCE the error of new
+    predictions is below it (union bound; learn then test: Angelopoulos et al. 2021).
     """
     from scipy.stats import binom  # here: every start would pay for it
 
     order = confidence.argsort(descending=True)
     wrong = (~hit[order]).cumsum(0)
-    answered = torch.arange(1, len(order) + 1)
-    sure = torch.from_numpy(binom.cdf(wrong.numpy(), answered.numpy(), error)) <= 1 - CONFIDENCE
-    first = next((at for at in range(len(order)) if (1 - error) ** (at + 1) <= 1 - CONFIDENCE), None)
-    if first is None or not sure[first]:
-        return None, 0.0
-    fails = (~sure[first:]).nonzero()
-    last = first + (int(fails[0]) if len(fails) else len(sure) - first) - 1
-    return float(confidence[order[last]]), (last + 1) / len(order)
+    for level in range(LEVELS, 0, -1):
+        answered = len(order) * level // LEVELS
+        if answered and binom.cdf(int(wrong[answered - 1]), answered, error) <= (1 - CONFIDENCE) / LEVELS:
+            return float(confidence[order[answered - 1]]), answered / len(order)
+    return None, 0.0
 
 
 def calibration_file(model: Path) -> Path:
