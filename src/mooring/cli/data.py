@@ -151,7 +151,7 @@ def partition(
     found = federation.partition
     console.print(
         f"\nimages          {found.samples:,}\n"
-        f"coverage        {found.coverage:.3f}  the share of the images that somebody holds\n"
+        f"coverage        {found.coverage:.3f}  the share of the images that clients hold\n"
         f"overlap         {found.overlap:.3f}  images held per image: 1 if none is shared\n"
         f"size variation  {found.size_variation:.3f}  deviation of sizes over their mean: 0 if all are equal\n"
         f"label entropy   {found.normalised_entropy.mean():.3f}  mean of clients: 0 for one class, 1 for all alike\n"

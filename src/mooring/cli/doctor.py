@@ -22,7 +22,7 @@ ILL = 1  # exit code
 EACH = ("running-away",)  # kinds with separate evidence for every client
 MOST = 40  # clients that are shown one by one
 FEW = 3  # of them where each takes a line of its own
-MARKS = {"ill": ("ill ", "bold red"), "note": ("note", "cyan")}
+MARKS = {"ill": ("error", "bold red"), "note": ("note ", "cyan")}
 INDENT = " " * 6
 
 
@@ -146,7 +146,7 @@ def show_diagnosis(diagnosis: "Diagnosis") -> None:
     from mooring.cli.screen import Screen
 
     screen = Screen()
-    verdict = ("ill", "bold red") if diagnosis.ill else ("nothing ill", "bold green")
+    verdict = ("problems", "bold red") if diagnosis.ill else ("no problems", "bold green")
     screen.print(Text.assemble((diagnosis.method, "bold"), f"  {diagnosis.title}: ", verdict), soft_wrap=True)
     show_findings(screen, diagnosis.findings, diagnosis.sites)
     for remark in diagnosis.remarks:
@@ -160,7 +160,7 @@ def show_findings(screen: "Screen", findings: "Sequence[Finding]", sites: "Mappi
     tried: set[str] = set()
     for finding in findings:
         first, *rest = folded(screen, f"{finding.words} ({finding.kind})")
-        screen.print(Text.assemble(MARKS[finding.severity], f"  {first}"), *rest, sep="\n", soft_wrap=True)
+        screen.print(Text.assemble(MARKS[finding.severity], f" {first}"), *rest, sep="\n", soft_wrap=True)
         for line in (line for evidence in evidence_of(finding, sites) for line in folded(screen, evidence)):
             screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         if finding.remedy and finding.remedy not in tried:
