@@ -10,7 +10,7 @@ from mooring.cli import app
 from mooring.cli.verbs import LEFT, RIGHT
 
 Rows = list[tuple[str, ...]]
-SEVERAL = 3  # commands with the same option
+SEVERAL = 2  # commands with the same argument or option
 
 
 def table(headings: tuple[str, ...], rows: Rows) -> str:
@@ -54,9 +54,9 @@ def card(name: str, command: Command, common: Rows) -> str:
 
 
 def common_options(found: Iterable[Command]) -> Rows:
-    """Options that several commands have with the same help: described once."""
-    every = Counter(about(p) for command in found for p in command.params if p.param_type_name == "option")
-    return [option for option, times in every.items() if times >= SEVERAL and option[0] != "`--help`"]
+    """Arguments and options that several commands have with the same help: described once."""
+    every = Counter(about(parameter) for command in found for parameter in command.params)
+    return [(name, said) for (name, said), times in every.items() if times >= SEVERAL and said and name != "`--help`"]
 
 
 def commands() -> str:
@@ -70,4 +70,4 @@ def commands() -> str:
     common = common_options(found.values())
     options = [f"- {name}: {said}" for name, said in common]
     cards = [card(name, command, common) for name, command in found.items()]
-    return "\n\n".join(["\n".join(index), "## Common options", "\n".join(options), *cards])
+    return "\n\n".join(["\n".join(index), "## Common arguments and options", "\n".join(options), *cards])

@@ -25,14 +25,12 @@ SettingsArgument = Annotated[
 Root = Annotated[str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")]
 TrustCode = Annotated[
     bool,
-    typer.Option("--trust-code", help="Import the code that the folder or model names; importing runs it."),
+    typer.Option("--trust-code", help="Import (and so run) the code that the folder or model names."),
 ]
 PositiveOption = Annotated[str | None, typer.Option(help="The class whose sensitivity, specificity and AUC count.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
-Events = Annotated[
-    bool, typer.Option("--events", help="Progress for programs: one line of JSON per event on standard error.")
-]
+Events = Annotated[bool, typer.Option("--events", help="Progress as JSON lines on standard error.")]
 
 # Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
 FAILED = 3  # ended with less than all clients or runs

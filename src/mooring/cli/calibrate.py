@@ -29,8 +29,8 @@ def calibrate(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Fit a model's confidence to images of yours, and mark what is unlike them.
 
-    Use images that nobody trained on. Writes a signed file beside the model, MODEL.calibration.mooring, which names it
-    by its hash; predict and evaluate use it. The model itself does not change.
+    Use images that no site trained on. Writes the signed file MODEL.calibration.mooring for predict and evaluate; the
+    model itself does not change.
     """
     from mooring.cli.progress import show_reading
     from mooring.errors import FederationError

@@ -26,9 +26,7 @@ def check(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="How images are read: data.levels=[0,4095].")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Where to write the page and the record; checks/FOLDER by default.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write; checks/FOLDER by default.")] = None,
     share: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write sums that sites may exchange; no image is in it.")
     ] = None,
@@ -36,7 +34,7 @@ def check(
         str | None, typer.Option(help="The name of this site in that file; the folder's by default.")
     ] = None,
     salt: Annotated[
-        str | None, typer.Option(help="A word that all sites share: the file also has a salted hash of every image.")
+        str | None, typer.Option(help="A word that all sites share; adds a salted hash of every image.")
     ] = None,
     json: AsJson = False,
 ) -> None:

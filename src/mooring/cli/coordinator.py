@@ -28,7 +28,7 @@ def plan(  # noqa: PLR0913, PLR0917
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(help="none, a built-in name, FILE.onnx or FILE.safetensors; by default it depends on the images."),
+        typer.Option(help="none, a built-in name, FILE.onnx or FILE.safetensors; default: by the images."),
     ] = None,
     size: Annotated[int | None, typer.Option(help="Pixels per side; by default what the encoder takes.")] = None,
     channels: Annotated[int | None, typer.Option(help="1 for grey images, 3 for colour.")] = None,
@@ -54,7 +54,7 @@ def plan(  # noqa: PLR0913, PLR0917
     minimum: Annotated[int, typer.Option(help="Fewest images that a site may have of a class it has.")] = 10,
     most_images: Annotated[
         int | None,
-        typer.Option(help="Most images that a site may have; a site with more is rejected. By default no limit."),
+        typer.Option(help="Most images that a site may have. By default no limit."),
     ] = None,
     expires: Annotated[str | None, typer.Option(help="The day on which the job expires; by default in 90 days.")] = (
         None
@@ -131,7 +131,7 @@ def fuse_files(  # noqa: PLR0913, PLR0917
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the model; model.mooring by default.")] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Also write a page for people: model.html, or a FILE.html named after it.")
+        bool, typer.Option("--report", help="Also write a page: model.html, or a FILE.html named after it.")
     ] = False,
     data: Annotated[
         Path | None,
@@ -249,7 +249,7 @@ def flower_wait(
     superlink: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the SuperLink will listen.")],
     seconds: Annotated[float, typer.Option(min=0, help="How long to wait for it at most.")] = 60,
 ) -> None:
-    """Wait until a SuperLink that was just started takes connections; exit code 2 if it does not."""
+    """Wait until a SuperLink takes connections; exit code 2 if it does not."""
     from mooring.flower_app import wait_for
 
     wait_for(superlink, seconds)

@@ -77,7 +77,7 @@ def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A public data set; `mooring data` lists them.")],
     root: Root = None,
 ) -> None:
-    """Download a public data set, verified by its checksum; an interrupted download goes on where it was."""
+    """Download and verify a public data set; an interrupted download resumes."""
     from mooring.data import list_sources
     from mooring.fetch import OFFICIAL
     from mooring.fetch import fetch as bring

@@ -34,7 +34,7 @@ def doctor(
 ) -> None:
     """Examine a run folder, a log (--log FILE), or, before it runs, a configuration (the settings of `run`).
 
-    Exit code 1 if a problem is found, 0 otherwise. Every remedy is a command that you can paste.
+    Exit code 1 if a problem is found.
     """
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ExplainOption = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Write here, as pictures, which parts of an image decide, and a page of them."),
+    typer.Option(metavar="FOLDER", help="Folder for pictures of which parts of an image decide."),
 ]
 EXPLAINED = 50  # images at most: each is scored 50 times
 

@@ -9,9 +9,7 @@ from mooring.cli.arguments import AsJson, PositiveOption, TrustCode, as_object, 
 from mooring.errors import ConfigError, nearest
 
 TERMINAL = "terminal"  # is printed, unless a file is named
-AcrossTracks = Annotated[
-    bool, typer.Option("--across-tracks", help="Compare experiments of different tracks with each other, and say so.")
-]
+AcrossTracks = Annotated[bool, typer.Option("--across-tracks", help="Compare experiments of different tracks.")]
 FORMAT_NAMES = "html, csv, markdown, latex, excel, figures, pdf or terminal"
 QUESTIONS = (
     "What was run",
@@ -36,7 +34,7 @@ def report(  # noqa: PLR0913, PLR0917
     positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
-    """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet.
+    """Write one self-contained page, or its content for a paper or a spreadsheet.
 
     `--format terminal` prints its text and tables here.
     """
@@ -78,7 +76,7 @@ def compare(
 ) -> None:
     """Compare separate runs: what differs, which is best, and whether that is settled.
 
-    Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
+    Runs that differ by seed become one line; lines on the same data are paired by seed.
     """
     from mooring.cli.live import working
 
@@ -107,9 +105,9 @@ def track(
     to: Annotated[str, typer.Option(help="tensorboard or mlflow.")],
     out: Annotated[Path | None, typer.Option(help="Default: the folder tensorboard, or the file mlflow.db.")] = None,
 ) -> None:
-    """Show runs in TensorBoard or MLflow: accuracies, losses and lambdas by round, the configuration, the result.
+    """Show runs in TensorBoard or MLflow.
 
-    A run that is still running is shown as far as it has come; the same command later brings it up to date.
+    Repeat the command to update a running run.
     """
     from mooring.track import TRACKERS
     from mooring.track import track as show
@@ -123,7 +121,7 @@ def track(
 
 
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
-    """Remove the clients' states of finished runs; uploads and results stay. An interrupted run is left alone."""
+    """Remove the clients' states of finished runs; uploads and results stay."""
     from mooring.record import RunFolder, discard_states, locked
     from mooring.wording import size
 

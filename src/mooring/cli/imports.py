@@ -28,9 +28,9 @@ def import_(
     ],
     json: AsJson = False,
 ) -> None:
-    """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
+    """Turn logs of the published code into run folders for reports.
 
-    Facts that a log does not contain are null. `mooring doctor` examines imported runs; `mooring fuse` needs uploads.
+    Missing values are null. `mooring doctor` examines imported runs; `mooring fuse` needs uploads.
     A YAML file of the published code is rewritten in Mooring's keys, and the mapping of each line is shown. Data sets,
     partitions and networks that Mooring does not have are errors; choose others with key=value.
     """

@@ -190,7 +190,7 @@ def show(
     method: Annotated[str, typer.Argument(help="A method's name, or package.module:NAME of your own.")],
     json: AsJson = False,
 ) -> None:
-    """Explain a method: formulas, source, what it is for. Then its full tree, every line of which can be overridden.
+    """Explain a method: formulas, source, purpose. Then its full tree of settings.
 
     For example: mooring run method=v7 method.client.align.weight.base.value=3
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mooring.federation import Assessment, ModelFile, Unreadable
     from mooring.record import RunResult
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or a run folder.")]
 EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
@@ -32,9 +32,9 @@ def predict(
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
-    """Predict the classes of images of any size, grey or in colour; of a folder, all images below it.
+    """Predict the classes of images; of a folder, all images below it.
 
-    Exit code 3 when some files cannot be read: they are named, and the others predicted.
+    Exit code 3 when some files cannot be read.
     """
     from mooring.cli.progress import show_reading
     from mooring.federation import predict as ask

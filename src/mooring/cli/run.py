@@ -90,7 +90,7 @@ def resume(
     json: AsJson = False,
     events: Events = False,
 ) -> None:
-    """Continue an interrupted run; its result is the same, to the byte, as without the interruption."""
+    """Continue an interrupted run; the result is the same bytes."""
     begin_workers("mooring.engines._worker")
     from dataclasses import replace
     from pathlib import Path

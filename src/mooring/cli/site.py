@@ -12,16 +12,14 @@ if TYPE_CHECKING:
     from mooring.federation import Overlap
 
 JobArgument = Annotated[Path, typer.Argument(metavar="JOB", help="A job file, from mooring plan.")]
-LeastSites = Annotated[
-    int, typer.Option(help="Of a secure sum: fewest sites with different keys that this site takes part with.")
-]
+LeastSites = Annotated[int, typer.Option(help="Fewest sites with different keys for a secure sum.")]
 EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
 
 
 def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
-    """Approve a job at a site. The approval is written to the site's log, and `mooring train` does not ask again."""
+    """Approve a job at a site; `mooring train` does not ask again."""
     from mooring.cli.federation_tables import show_job
     from mooring.federation import Log, home, read_job
     from mooring.federation import approve as write_down
@@ -162,13 +160,11 @@ def keys(
     out: Annotated[Path | None, typer.Option(help="Also write the public key into this file.")] = None,
     pin: Annotated[
         list[str] | None,
-        typer.Option(
-            help="SITE=KEY or FINGERPRINT that you compared with the site: jobs with another one are rejected."
-        ),
+        typer.Option(help="SITE=KEY or FINGERPRINT; jobs with another key are rejected."),
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Show this account's public key, which you may give to others; the first call creates it. Pin keys of others."""
+    """Show this account's public key (created by the first call). Pin keys of others."""
     if part is not None:
         raise ConfigError(
             [f"keys {part}: shows the key of this account; settings are listed by mooring settings {part}"]

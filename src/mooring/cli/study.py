@@ -41,7 +41,7 @@ def study(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Run a lab note again, compare what it documents with what is measured, and decide each of its claims.
+    """Run a lab note again and decide each of its claims.
 
     After an interruption, the same command continues.
     """

@@ -19,7 +19,7 @@ def sweep(
         list[str],
         typer.Argument(
             metavar="[FILE] KEY=VALUE[,VALUE...]",
-            help="A sweep or experiment file, then settings; one with several values (v4,v7 or 1..3) is a factor.",
+            help="A file, then settings; one with several values (v4,v7 or 1..3) is a factor.",
         ),
     ],
     baseline: Annotated[

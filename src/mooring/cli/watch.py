@@ -41,7 +41,7 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Print one frame and end.")] = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Watch a run (accuracy over rounds, every client's losses and pull), a sweep or a study, until it ends.
+    """Watch a run, a sweep or a study until it ends.
 
     If the folder does not exist yet, the command waits for it.
     """
