@@ -140,4 +140,4 @@ def test_a_report_says_once_what_was_changed_of_all_methods(v12_run, tmp_path):
     data = collect_report_data(tmp_path)
     assert [group.label for group in data.groups] == ["v10", "v12"]
     [told] = [answer.text for answer in summary_answers(data) if answer.question == "What was run"]
-    assert "v10, v12; 2 runs. 300 training images at 5 clients. Changed in all methods: sigma.lr=0.005." in told
+    assert "v10, v12; 2 runs. 300 training images at 5 clients.\nChanged in all methods: sigma.lr=0.005." in told

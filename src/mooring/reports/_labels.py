@@ -10,10 +10,18 @@ from mooring.wording import setting
 
 
 def label_runs(runs: list[ReportedRun]) -> tuple[ReportedRun, ...]:
-    """The runs with labels: the method, and the factors that vary."""
+    """The runs with labels: the method, and the factors that vary; the sweep only where several have such a label."""
     apart, shared = varying(runs) - {"method"}, shared_changes(runs)
-    named = [replace(run, label=_label(run, apart, shared[run.sweep], len(shared) > 1)) for run in runs]
-    return tuple(_with_distinct_titles(named))
+    named = [replace(run, label=_label(run, apart, shared[run.sweep])) for run in runs]
+    sweeps: dict[str, set[str]] = {}
+    for run in named:
+        sweeps.setdefault(run.label, set()).add(run.sweep)
+    return tuple(_with_distinct_titles([with_sweep(run) if len(sweeps[run.label]) > 1 else run for run in named]))
+
+
+def with_sweep(run: ReportedRun) -> ReportedRun:
+    """The sweep before the label, unless that says the same."""
+    return run if run.label == run.sweep else replace(run, label=f"{run.sweep} · {run.label}")
 
 
 def shared_changes(runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
@@ -29,10 +37,8 @@ def shared_changes(runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _label(run: ReportedRun, factors: Collection[str], shared: Collection[str], many_sweeps: bool) -> str:
-    name = method_of(run, {*factors, *shared})
-    of_many = many_sweeps and not (run.experiment and run.experiment.name == run.sweep)  # v7 · v7 says it twice
-    words = [run.sweep, name] if of_many else [name]
+def _label(run: ReportedRun, factors: Collection[str], shared: Collection[str]) -> str:
+    words = [method_of(run, {*factors, *shared})]
     words += [factor_text(key, run.record.factors[key]) for key in run.factors if key in factors]
     return " · ".join(words)
 

@@ -124,7 +124,7 @@ def test_images_text(data: ReportData) -> str:
     """What the accuracies are measured on, if no answer about the best experiment says it."""
     first, sets = data.members[0], {(run.dataset, run.result.test_images) for run in data.members}
     return (
-        f" Accuracies on {describe_test_images(first.result)}. {baseline_sentence(first.result)}"
+        f"\nAccuracies on {describe_test_images(first.result)}. {baseline_sentence(first.result)}"
         if not data.one_problem and len(sets) == 1
         else ""
     )
@@ -135,7 +135,7 @@ def changed_alike(data: ReportData) -> Iterator[str]:
     for sweep, shared in shared_changes(data.members).items():
         if shared:
             changes = ", ".join(f"{key}={value}" for key, value in shared.items())
-            yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
+            yield f"\nChanged in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
 
 def runs_text(data: ReportData) -> str:
