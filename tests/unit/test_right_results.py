@@ -300,6 +300,8 @@ def test_a_study_explains_itself(cli):
     out = cli("study")[1]
     assert out.startswith("A study runs a lab note again and decides each of its claims")
     assert "mooring study 5" in out
+    assert "..." not in out
+    assert len(out.splitlines()) <= 23
 
 
 def test_a_run_ends_with_accuracy_verdict_and_next_command(cli):

@@ -1,8 +1,9 @@
 """`mooring study`: a lab note run again, and each of its claims decided."""
 
+import re
 from functools import partial
 from pathlib import Path
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -56,8 +57,7 @@ def study(
         for key, file in study_files().items():
             chosen = load_study(file)
             say(f"{key}  {chosen.title}")
-            about = shorten(f"{chosen.about.partition('. ')[0].rstrip('.')}.", 2 * WIDTH - 12, placeholder=" ...")
-            for line in wrap(about, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False):
+            for line in opening(chosen.about):
                 say(line)
         return
     chosen, scale, out, rest = study_arguments(load_study(study_file(number)), settings or [])
@@ -79,6 +79,17 @@ def study(
     if record.missing:
         say(f"warning: {len(record.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
+
+
+def opening(about: str) -> list[str]:
+    """The first sentence, or as many of its clauses as three lines hold."""
+    sentence = about.partition(". ")[0].rstrip(".")
+    ends = [match.start() for match in re.finditer(r"[,:;] |$", sentence)]
+    drawn = [
+        wrap(f"{sentence[:end]}.", WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
+        for end in ends
+    ]
+    return max((lines for lines in drawn if len(lines) <= 3), key=lambda lines: len("".join(lines)), default=drawn[0])
 
 
 def show_summary(record: "StudyRecord") -> None:
