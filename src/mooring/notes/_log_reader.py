@@ -9,8 +9,7 @@ from typing import Any
 
 from mooring.errors import StoreError
 from mooring.notes import _log_lines as lines
-from mooring.notes._log_state import LogState, parse_count, remember
-from mooring.notes._logged import Logged
+from mooring.notes._logged import Logged, LogState, parse_count, remember
 from mooring.wording import printable
 
 MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines

@@ -2,15 +2,17 @@
 
 from mooring.processes._pool import Died, Message, Waiting, WorkerPool
 from mooring.processes._starting import remembered_interrupt, start_early
-from mooring.processes._stopping import StopRequested, check_stop, stopping_if
 from mooring.processes._worker import (
     NO_MEMORY,
     Link,
     Stopped,
+    StopRequested,
+    check_stop,
     keep_freed_memory,
     lacks_memory,
     one_thread,
     return_freed_memory,
+    stopping_if,
     threads,
 )
 

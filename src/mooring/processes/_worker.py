@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import Connection
@@ -157,3 +158,29 @@ def work(handler: Handler, pipe: Connection, worker: int) -> None:
         if lacks_memory(error):
             os._exit(NO_MEMORY)  # there may be more when the others are done
         link.say(CRASHED, format_exc())
+
+
+_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
+
+
+class StopRequested(Exception):  # noqa: N818
+    """What was being computed is not wanted any more."""
+
+
+@contextmanager
+def stopping_if(asked: Callable[[], bool]) -> Iterator[None]:
+    """Within the block, `check_stop` raises StopRequested once somebody has asked for it."""
+
+    def check() -> None:
+        if asked():
+            raise StopRequested
+
+    token = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
+
+
+def check_stop() -> None:
+    _CHECK.get()()

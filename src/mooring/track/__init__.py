@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from mooring.track._callback import Callback, listener
+from mooring.track._callback import Callback, Live, Wandb, listener
 from mooring.track._dashboard import Tracker, runs_in
-from mooring.track._live import Live, Wandb
 from mooring.track._trackers import Mlflow, TensorBoard
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}

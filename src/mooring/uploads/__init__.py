@@ -42,9 +42,12 @@ from mooring.uploads._moments import (
 )
 from mooring.uploads._noised import NoisedMoments, with_noise_key
 from mooring.uploads._part import (
+    FEATURE_BATCH,
+    Accumulator,
     AddsUp,
     Part,
     Parts,
+    StreamedPart,
     Tensors,
     UploadFacts,
     combine_tensors,
@@ -58,7 +61,6 @@ from mooring.uploads._part import (
 )
 from mooring.uploads._pieces import Piece, Pieces, as_pieces
 from mooring.uploads._privacy import PRIVACIES, Privacy, gaussian_epsilon, stream_words
-from mooring.uploads._streamed import FEATURE_BATCH, Accumulator, StreamedPart
 
 __all__ = [
     "CLASS_MEANS",

@@ -15,8 +15,7 @@ from mooring.models import Blueprint, FeatureMap, Network, placed_with
 from mooring.schema import Checked, Count, Positive
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
-from mooring.uploads._part import Part, Tensors, UploadFacts, wire_name
-from mooring.uploads._streamed import FEATURE_BATCH
+from mooring.uploads._part import FEATURE_BATCH, Part, Tensors, UploadFacts, wire_name
 
 MixtureCovariance = Literal["diagonal", "spherical"]
 FloatArray = NDArray[np.float64]

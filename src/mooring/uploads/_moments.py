@@ -15,8 +15,7 @@ from mooring.models import Blueprint, FeatureMap, Network, placed_with
 from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
-from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added, wire_name
-from mooring.uploads._streamed import Accumulator, StreamedPart
+from mooring.uploads._part import Accumulator, AddsUp, StreamedPart, Tensors, UploadFacts, added, wire_name
 
 SecondMomentKind = Literal["shared", "per-class", "diagonal"]
 Precision = Literal["float64", "float32"]

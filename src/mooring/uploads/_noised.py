@@ -23,9 +23,8 @@ from mooring.uploads._moments import (
     triangle_size,
     unpack_triangle,
 )
-from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
+from mooring.uploads._part import Accumulator, AddsUp, Part, Parts, StreamedPart, Tensors, UploadFacts, added, wire_name
 from mooring.uploads._privacy import Privacy, normals
-from mooring.uploads._streamed import Accumulator, StreamedPart
 
 FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
 FALSE_ALARM = 1e-9  # probability with which `check` reports an honest upload, over all of its bounds together

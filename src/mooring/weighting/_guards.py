@@ -17,30 +17,37 @@ from mooring.schema import Checked, Doc, Positive
 
 
 class Guard(Protocol):
+    """What is not overridden does not act: no floor, no cap, no push, no drag and no bound."""
+
     kind: ClassVar[str]
 
     @property
-    def floor(self) -> float: ...
+    def floor(self) -> float:
+        return 0.0
 
     @property
-    def cap(self) -> float: ...
+    def cap(self) -> float:
+        return inf
 
-    def push(self, lam: float) -> float: ...
+    def push(self, lam: float) -> float:
+        return 0.0
 
-    def drag(self, u: float) -> float: ...
+    def drag(self, u: float) -> float:
+        return 0.0
 
     def most(self, local: float) -> float:
         """The largest stationary raw lambda, whatever L_a does."""
+        return inf
 
-    def penalty(self, u: Tensor, v: Tensor) -> Tensor: ...
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return zeros_like(v)
 
 
 @dataclass(frozen=True)
-class InverseVariance(Checked):
+class InverseVariance(Checked, Guard):
     """g e^-v = g / sigma_align^2 (note 5): raw lambda <= L_b / (2 g)."""
 
     kind: ClassVar[str] = "inverse-variance"
-    cap: ClassVar[float] = float("inf")
     gamma: Annotated[Positive, Doc("adds gamma / sigma_align^2")] = 1e-3
 
     @property
@@ -50,23 +57,15 @@ class InverseVariance(Checked):
     def most(self, local: float) -> float:
         return local / self.floor
 
-    def push(self, lam: float) -> float:
-        return 0.0
-
-    def drag(self, u: float) -> float:
-        return 0.0
-
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * (-v).exp()
 
 
 @dataclass(frozen=True)
-class LinearHinge(Checked):
+class LinearHinge(Checked, Guard):
     """g relu(lambda - lmax): as L_a -> 0, raw lambda -> max(lmax, PRIOR / (2 g))."""
 
     kind: ClassVar[str] = "linear-hinge"
-    floor: ClassVar[float] = 0.0
-    cap: ClassVar[float] = float("inf")
     gamma: Annotated[Positive, Doc("weight of the penalty")] = 0.1
     maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
@@ -76,20 +75,15 @@ class LinearHinge(Checked):
     def most(self, local: float) -> float:
         return max(self.maximum, 1 / (2 * self.gamma))
 
-    def drag(self, u: float) -> float:
-        return 0.0
-
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu()
 
 
 @dataclass(frozen=True)
-class SquaredHinge(Checked):
+class SquaredHinge(Checked, Guard):
     """g relu(lambda - lmax)^2: as L_a -> 0, raw lambda -> (lmax + sqrt(lmax^2 + PRIOR / g)) / 2."""
 
     kind: ClassVar[str] = "squared-hinge"
-    floor: ClassVar[float] = 0.0
-    cap: ClassVar[float] = float("inf")
     gamma: Annotated[Positive, Doc("weight of the penalty")] = 1e-3
     maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
@@ -99,52 +93,28 @@ class SquaredHinge(Checked):
     def most(self, local: float) -> float:
         return 0.5 * (self.maximum + sqrt(self.maximum**2 + 1 / self.gamma))
 
-    def drag(self, u: float) -> float:
-        return 0.0
-
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu().square()
 
 
 @dataclass(frozen=True)
-class Bound(Checked):
+class Bound(Checked, Guard):
     """The weights never feel more than `maximum`, whatever the scalars do."""
 
     kind: ClassVar[str] = "bound"
-    floor: ClassVar[float] = 0.0
     maximum: Annotated[Positive, Doc("largest effective lambda")] = 50.0
 
     @property
     def cap(self) -> float:
         return self.maximum
 
-    def most(self, local: float) -> float:
-        return inf
-
-    def push(self, lam: float) -> float:
-        return 0.0
-
-    def drag(self, u: float) -> float:
-        return 0.0
-
-    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
-        return zeros_like(v)
-
 
 @dataclass(frozen=True)
-class LocalLog(Checked):
+class LocalLog(Checked, Guard):
     """g u^2 = g (log sigma_local^2)^2 (public code after note 5): holds sigma_local near 1, and no lambda."""
 
     kind: ClassVar[str] = "local-log"
-    floor: ClassVar[float] = 0.0
-    cap: ClassVar[float] = float("inf")
     gamma: Annotated[Positive, Doc("adds gamma (log sigma_local^2)^2")] = 1e-3
-
-    def most(self, local: float) -> float:
-        return inf
-
-    def push(self, lam: float) -> float:
-        return 0.0
 
     def drag(self, u: float) -> float:
         return 4 * self.gamma * u
@@ -154,7 +124,7 @@ class LocalLog(Checked):
 
 
 @dataclass(frozen=True)
-class Together(Checked):
+class Together(Checked, Guard):
     """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
 
     kind: ClassVar[str] = "together"
