@@ -15,7 +15,7 @@ from mooring import load, run_experiment
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder
 from mooring.track import TRACKERS, Live, Mlflow, TensorBoard, Wandb, track
-from mooring.track._dashboard import metric_points, settings_of
+from mooring.track._dashboard import metric_points, plain_settings
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star")
@@ -74,7 +74,7 @@ def test_a_tracked_run_tells_every_number_of_the_events(finished):
 
 
 def test_settings_are_paths_as_on_the_command_line(finished):
-    settings = settings_of(RunFolder(finished))
+    settings = plain_settings(RunFolder(finished))
     assert settings["training.rounds"] == 2
     assert settings["method.name"] == "v10"
     assert settings["method.client.terms.1.temperature"] == 0.07

@@ -13,12 +13,12 @@ from mooring.wording import plural
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint
 
 
-def differences(base: Any, value: Any, key: str = "method") -> Iterator[tuple[str, Any]]:
+def changed_settings(base: Any, value: Any, key: str = "method") -> Iterator[tuple[str, Any]]:
     """The settings in which `value` differs from `base`; fields that are only shown are not settings."""
     if not is_dataclass(value) or isinstance(value, type):
         if isinstance(value, tuple) and isinstance(base, tuple) and alike(base, value):
             for name, old, new in zip(places(value), base, value, strict=True):
-                yield from differences(old, new, f"{key}.{name}")
+                yield from changed_settings(old, new, f"{key}.{name}")
         elif base != value:
             yield key, value
         return
@@ -27,7 +27,7 @@ def differences(base: Any, value: Any, key: str = "method") -> Iterator[tuple[st
     for f in fields(value):
         if f.compare:
             old = getattr(base, f.name) if type(base) is type(value) else default_of(f)
-            yield from differences(old, getattr(value, f.name), f"{key}.{f.name}")
+            yield from changed_settings(old, getattr(value, f.name), f"{key}.{f.name}")
 
 
 def alike(base: tuple[Any, ...], value: tuple[Any, ...]) -> bool:
@@ -50,7 +50,7 @@ def kind(part: Any) -> str:
 
 def changes(base: Any, method: Any) -> dict[str, str]:
     """Key -> value of everything that was changed, as one would write it on the command line."""
-    return {shortest(key): value_text(value) for key, value in differences(base, method) if value is not NO_VALUE}
+    return {shortest(key): value_text(value) for key, value in changed_settings(base, method) if value is not NO_VALUE}
 
 
 def value_text(value: Any) -> str:

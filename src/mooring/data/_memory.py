@@ -208,7 +208,7 @@ def items_of(name: str, data: Any) -> tuple[list[Item], Sequence[str] | None]:
     except Exception as error:
         raise DataError(f"{name}: a {type(data).__name__} has no length or no item 0 ({error})", WANTED) from None
     if isinstance(first, Mapping):
-        image, label = (column(name, first, known) for known in (IMAGE_COLUMNS, LABEL_COLUMNS))
+        image, label = (known_column(name, first, known) for known in (IMAGE_COLUMNS, LABEL_COLUMNS))
         features = getattr(data, "features", None) or {}
         named = getattr(features[label], "names", None) if label in features else None
         rows = (data[i] for i in with_progress(range(count)))
@@ -220,7 +220,7 @@ def items_of(name: str, data: Any) -> tuple[list[Item], Sequence[str] | None]:
     return [(item[0], item[1], item) for item in found], named
 
 
-def column(name: str, item: Mapping[str, Any], known: Sequence[str]) -> str:
+def known_column(name: str, item: Mapping[str, Any], known: Sequence[str]) -> str:
     found = next((key for key in known if key in item), None)
     if found is None:
         raise DataError(

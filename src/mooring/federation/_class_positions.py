@@ -149,10 +149,10 @@ def overall_slope(of: Shared, yardstick: Yardstick, origin: Tensor) -> Slope | N
 
 def swaps(of: Shared, yardstick: Yardstick) -> tuple[Pairs, Pairs]:
     """The pairs of classes that are in order, and those that are swapped."""
-    along = differences(of.m @ of.large.T)  # (C, C): <m_a - m_b, M_a - M_b>
+    along = pairwise_differences(of.m @ of.large.T)  # (C, C): <m_a - m_b, M_a - M_b>
     spread = 1 / of.big[:, None] + 1 / of.big
-    length = differences(of.large @ of.large.T) - yardstick.trace * spread
-    across = differences(of.large @ yardstick.within @ of.large.T)
+    length = pairwise_differences(of.large @ of.large.T) - yardstick.trace * spread
+    across = pairwise_differences(of.large @ yardstick.within @ of.large.T)
     variance = (1 / of.n[:, None] + 1 / of.n) * (across + yardstick.squared * spread)
     length = length.clamp(min=torch.finfo(length.dtype).tiny)
     slope, error = along / length, variance.clamp(min=0).sqrt() / length
@@ -160,7 +160,7 @@ def swaps(of: Shared, yardstick: Yardstick) -> tuple[Pairs, Pairs]:
     return pairs_in(slope >= AGREEING_SWAP, of.classes), pairs_in(bad, of.classes)
 
 
-def differences(gram: Tensor) -> Tensor:
+def pairwise_differences(gram: Tensor) -> Tensor:
     """<x_a - x_b, y_a - y_b> for all a and b, from gram = <x_a, y_b>"""
     diagonal = gram.diagonal()
     return diagonal[:, None] + diagonal - gram - gram.T

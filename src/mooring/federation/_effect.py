@@ -60,13 +60,13 @@ class Effects:
 
     def _accuracies(self, part: Moments, client: int, witness: Upload) -> list[float]:
         """On what the witness's moments describe: with the site, and without it."""
-        x, labels = drawn(part, witness)
+        x, labels = drawn_features(part, witness)
         without = ({witness.client}, {witness.client, client})
         models = [part.total([u for u in self.uploads if u.client not in out]) for out in without]
         return [(predicted(totals, x) == labels).double().mean().item() for totals in models]
 
 
-def drawn(part: Moments, witness: Upload) -> tuple[Tensor, Tensor]:
+def drawn_features(part: Moments, witness: Upload) -> tuple[Tensor, Tensor]:
     """Features (DRAWS, d) and labels as the moments of a site describe them."""
     totals = part.total([witness])
     within, _ = within_of(part, totals)

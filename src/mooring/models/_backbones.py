@@ -142,6 +142,6 @@ def shapes_only() -> bool:
     return torch.empty(0).is_meta
 
 
-def drawn(rows: int, columns: int, draw: Callable[[], Tensor]) -> Tensor:
+def unless_meta(rows: int, columns: int, draw: Callable[[], Tensor]) -> Tensor:
     """What `draw` returns, (rows, columns), unless meta tensors are requested."""
     return torch.empty(rows, columns) if shapes_only() else draw()

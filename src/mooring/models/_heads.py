@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from mooring.errors import ModelError
-from mooring.models._backbones import drawn, initialise
+from mooring.models._backbones import initialise, unless_meta
 from mooring.schema import Checked, Doc, Positive
 
 
@@ -55,7 +55,9 @@ class RawPrototypeHead(PrototypeHead):
     def __init__(self, features: int, classes: int, rng: Generator) -> None:
         super().__init__()
         self.embedding = nn.Identity()
-        self.prototypes = nn.Parameter(drawn(classes, features, lambda: torch.randn(classes, features, generator=rng)))
+        self.prototypes = nn.Parameter(
+            unless_meta(classes, features, lambda: torch.randn(classes, features, generator=rng))
+        )
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         return unit @ self.prototypes.T
@@ -67,7 +69,7 @@ class UnitPrototypeHead(PrototypeHead):
     def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        start = drawn(classes, features, lambda: F.normalize(torch.randn(classes, features, generator=rng)))
+        start = unless_meta(classes, features, lambda: F.normalize(torch.randn(classes, features, generator=rng)))
         self.prototypes = nn.Parameter(start)
         self.scale = scale
 
@@ -86,7 +88,7 @@ class LinearHead(PrototypeHead):
         super().__init__()
         self.embedding = nn.Identity()
         bound = features**-0.5
-        start = drawn(classes, features, lambda: bound * (2 * torch.rand(classes, features, generator=rng) - 1))
+        start = unless_meta(classes, features, lambda: bound * (2 * torch.rand(classes, features, generator=rng) - 1))
         self.prototypes = nn.Parameter(start)
         self.bias = nn.Parameter(torch.zeros(classes))
 
@@ -100,7 +102,7 @@ class FixedSimplexHead(PrototypeHead):
     def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        simplex = drawn(classes, features, lambda: simplex_etf(classes, features, rng))
+        simplex = unless_meta(classes, features, lambda: simplex_etf(classes, features, rng))
         self.prototypes = nn.Parameter(simplex, requires_grad=False)
         self.log_scale = nn.Parameter(torch.tensor(log(scale)))
 
@@ -114,7 +116,7 @@ class SimplexHead(PrototypeHead):
     def __init__(self, features: int, classes: int, temperature: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        simplex = drawn(classes, features, lambda: simplex_etf(classes, features, rng))
+        simplex = unless_meta(classes, features, lambda: simplex_etf(classes, features, rng))
         self.prototypes = nn.Parameter(simplex, requires_grad=False)
         self.temperature = temperature
 

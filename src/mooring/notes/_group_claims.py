@@ -39,7 +39,7 @@ def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: 
     return PairedDifference(gaps, f"{measure}: {numbers}; difference {sample_text(gaps)}")
 
 
-def compared(
+def paired_verdict(
     evidence: Evidence, measure: Measure, groups: tuple[str, str], word: str, margin: float, decide: Decide
 ) -> Verdict:
     """The verdict of `decide` on the differences between two groups, if they can be compared at all."""
@@ -70,7 +70,7 @@ class Below:
         return self.lower, self.higher
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        return compared(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
+        return paired_verdict(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
 
     def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
         mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
@@ -107,7 +107,7 @@ class Alike:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        return compared(evidence, self.measure, self.groups(), "and", self.margin, self.decide)
+        return paired_verdict(evidence, self.measure, self.groups(), "and", self.margin, self.decide)
 
     def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
         close = sum(abs(gap) <= self.margin for gap in gaps)
@@ -138,7 +138,7 @@ class NoBetter:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        return compared(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
+        return paired_verdict(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
 
     def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
         level = sum(gap <= self.noise for gap in gaps)

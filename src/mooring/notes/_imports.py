@@ -34,7 +34,7 @@ def read_imports(path: Path) -> list[Imported]:
 def imported_from(logged: Logged, log: str) -> Imported:
     """The content of the run folder."""
     identified = identify(logged)
-    tree, origin = settings_of(logged, identified), origin_of(logged, identified, log)
+    tree, origin = logged_settings(logged, identified), origin_of(logged, identified, log)
     result = result_of(logged, identified, tree, origin)
     return Imported(logged.text, HEAD.format(log=log) + as_yaml(tree), tree, events_of(logged, identified), result)
 
@@ -61,7 +61,7 @@ STARTS_BY_ENTROPY = {f"V{version}" for version in range(11, 16)} | {"aurorafedav
 HINGED = ("v13", "v14")
 
 
-def settings_of(logged: Logged, identified: Identified) -> Tree:
+def logged_settings(logged: Logged, identified: Identified) -> Tree:
     """The configuration as far as the log prints it, null elsewhere. Unknown data sets and methods keep their names."""
     tree = NOT_LOGGED
     for mapping in key_mappings(logged.config):

@@ -216,7 +216,7 @@ def column_figure(table: Table, plot: Plot) -> Curves:
 
 def plotted_line(table: Table, plot: Plot, line: PlottedLine) -> Line:
     """A column over another; the note and the measured beside it share a colour."""
-    x, y = (column(table, name) for name in (line.x, line.y))
+    x, y = (column_values(table, name) for name in (line.x, line.y))
     known = [(at, value) for at, value in zip(x, y, strict=True) if at is not None and value is not None]
     values: PlotValues = tuple(value for _, value in known)
     same = [other for other in plot.lines if other.source == line.source]
@@ -224,7 +224,7 @@ def plotted_line(table: Table, plot: Plot, line: PlottedLine) -> Line:
     return Line(line.y, tuple(at for at, _ in known), shown, same.index(line), STYLES[line.source])
 
 
-def column(table: Table, name: str) -> list[float | None]:
+def column_values(table: Table, name: str) -> list[float | None]:
     place = table.columns.index(name)
     return [numeric(row[place]) for row in table.rows]
 

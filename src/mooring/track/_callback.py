@@ -10,7 +10,7 @@ from mooring.config import Experiment
 from mooring.errors import needed
 from mooring.events import ClientRecord, Emit, Event, SnapshotFused
 from mooring.record import RunFolder, RunRecord
-from mooring.track._dashboard import Tracker, client_metrics, final_metrics, settings_of
+from mooring.track._dashboard import Tracker, client_metrics, final_metrics, plain_settings
 
 
 class Callback:
@@ -82,7 +82,7 @@ class Live(Callback):
 
     def write(self) -> None:
         folder = RunFolder(self.folder)
-        self.tracker.write(replace(folder.record, name=folder.path.absolute().name), settings_of(folder))
+        self.tracker.write(replace(folder.record, name=folder.path.absolute().name), plain_settings(folder))
 
 
 class Wandb(Callback):

@@ -41,7 +41,7 @@ class Tracker(Protocol):
         """Show this run, or update it if it is already there."""
 
 
-def settings_of(folder: RunFolder) -> PlainSettings:
+def plain_settings(folder: RunFolder) -> PlainSettings:
     leaves = tree_leaves(read_file(folder.experiment_file))
     return {key: value for key, value in leaves if isinstance(value, str | int | float | bool)}  # null is not shown
 
@@ -105,10 +105,10 @@ def runs_in(folder: Path) -> Iterator[tuple[RunRecord, PlainSettings]]:
     """The run in this folder, or every run in `<sweep>/runs` that has begun, under a name for dashboards."""
     home, run = folder.absolute(), RunFolder(folder)
     if run.begun:
-        yield replace(run.record, name=home.name), settings_of(run)
+        yield replace(run.record, name=home.name), plain_settings(run)
         return
     members = [member for member in map(RunFolder, sorted(folder.glob("runs/*"))) if member.begun]
     if not members:
         raise StoreError(f"{folder}: is neither a run nor a sweep", "name a folder with events.jsonl or runs/ in it")
     for member in members:
-        yield replace(member.record, name=f"{home.name}/{member.path.name}"), settings_of(member)
+        yield replace(member.record, name=f"{home.name}/{member.path.name}"), plain_settings(member)

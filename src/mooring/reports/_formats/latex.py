@@ -95,7 +95,7 @@ def bare_table(grids: Sequence[Table]) -> str:
         title = f"\\multicolumn{{{len(grid.columns)}}}{{l}}{{\\emph{{{escaped(grid.title)}}}}} \\\\\n"
         body = "\n".join(" & ".join(cells(grid, i)) + r" \\" for i in range(len(grid.rows)))
         groups.append((title if len(grids) > 1 else "") + body)
-    columns = "".join(column(cells) for cells in zip(*(row for grid in grids for row in grid.rows), strict=True))
+    columns = "".join(column_format(cells) for cells in zip(*(row for grid in grids for row in grid.rows), strict=True))
     body = "\n\\midrule\n".join(groups)
     return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
 
@@ -108,7 +108,7 @@ def latex_table(grid: Table) -> str:
     ruled = f"\\toprule\n{head}\n\\midrule\n"
     caption = f"\\caption{{{escaped(f'{grid.title}. {grid.note}'.strip())}}}"
     label = f"\\label{{tab:{grid.slug}}}"
-    columns = "".join(column(cells) for cells in zip(*grid.rows, strict=True)) or "l" * len(grid.columns)
+    columns = "".join(column_format(cells) for cells in zip(*grid.rows, strict=True)) or "l" * len(grid.columns)
     if len(grid.rows) > LONG:
         columns = narrowed(grid, LYING if lies(grid) else LINE) or columns
         inside = f"{caption}{label}\\\\\n{ruled}\\endhead\n{body}\n\\bottomrule\n"
@@ -133,7 +133,7 @@ def cells(grid: Table, row: int) -> list[str]:
     return [f"\\textbf{{{text}}}" if (row, column) in grid.bold else text for column, text in enumerate(texts)]
 
 
-def column(cells: tuple[Cell, ...]) -> str:
+def column_format(cells: tuple[Cell, ...]) -> str:
     """Text to the left, numbers to the right, long text in a box."""
     if any(isinstance(cell, str) and len(cell) > WIDE and BREAKABLE.search(cell) for cell in cells):
         return "p{7cm}"
@@ -168,7 +168,7 @@ def narrowed(grid: Table, line: int) -> str:
     left = line - GAP * len(wide) - sum(width for width in wide if width <= SHORT)
     shares = [sqrt(width) if width > SHORT else 0.0 for width in wide]
     boxes = [max(left, SHORT) * share / sum(shares) / line for share in shares]
-    kept = [column(cells) for cells in zip(*grid.rows, strict=True)]
+    kept = [column_format(cells) for cells in zip(*grid.rows, strict=True)]
     return "".join(
         f">{{\\raggedright\\arraybackslash}}p{{{box:.3f}\\linewidth}}" if box else one
         for box, one in zip(boxes, kept, strict=True)

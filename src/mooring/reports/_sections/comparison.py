@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def against_baseline(data: ReportData) -> tuple[Table, ...]:
     """Every experiment but the baseline itself; nothing where there is no baseline, or nobody to compare."""
-    rows = tuple(row for sweep, baseline in data.baselines.items() for row in compared(data, sweep, baseline))
+    rows = tuple(row for sweep, baseline in data.baselines.items() for row in baseline_rows(data, sweep, baseline))
     if not rows:
         return ()
     baselines = ", ".join(dict.fromkeys(data.baselines.values()))
@@ -32,7 +32,7 @@ def against_baseline(data: ReportData) -> tuple[Table, ...]:
     return (Table.from_rows("baseline", f"Against {baselines}", rows, note),)
 
 
-def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[dict[str, Cell]]:
+def baseline_rows(data: ReportData, sweep: str, baseline: str) -> Iterator[dict[str, Cell]]:
     members = tuple(member for member in data.members if member.sweep == sweep)
     key, _, value = baseline.partition("=")
     if not any(key in member.factors for member in members):

@@ -20,21 +20,21 @@ OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a
 SeedValues = list[list[float]]  # a value for every seed, at each name of a figure
 
 
-def drawn(run: ReportedRun) -> tuple[ClientHistory, ...]:
+def clients_drawn(run: ReportedRun) -> tuple[ClientHistory, ...]:
     """The clients of a figure: those with recorded rounds."""
     return tuple(client for client in run.clients if client.rounds)
 
 
 def crowded(run: ReportedRun) -> bool:
     """Are there too many clients to distinguish? Then quantiles are drawn in their place."""
-    return len(drawn(run)) > MOST_CLIENTS
+    return len(clients_drawn(run)) > MOST_CLIENTS
 
 
 def quantile_caption(run: ReportedRun) -> str:
     """A sentence on the quantiles that replace many clients; empty for few clients."""
     if not crowded(run):
         return ""
-    many = len(drawn(run))
+    many = len(clients_drawn(run))
     return f" Of {many} clients: the median, a band that holds 80 % of them, and dotted the lowest and the highest."
 
 
@@ -44,8 +44,8 @@ def client_lines(run: ReportedRun, value: OfClient, look: Style = "solid", what:
     Lines without a value are left out.
     """
     if crowded(run):
-        return quantile_lines(drawn(run), value, look, what)
-    lines = [client_line(client, value, look, what) for client in drawn(run)]
+        return quantile_lines(clients_drawn(run), value, look, what)
+    lines = [client_line(client, value, look, what) for client in clients_drawn(run)]
     return [shown for shown in lines if any_known(shown.y)]
 
 

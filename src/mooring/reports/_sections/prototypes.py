@@ -5,7 +5,7 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import Curves, Heat, fitting
 from mooring.reports._report_data import ReportData, ReportedRun, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import client_lines, drawn, run_curves
+from mooring.reports._sections.drawing import client_lines, clients_drawn, run_curves
 from mooring.reports._table import Cell, Table
 
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
@@ -63,7 +63,7 @@ def shares(run: ReportedRun) -> Curves:
 def by_class(run: ReportedRun) -> Heat:
     """The last round, client by class."""
     last = list(norms_by_round(run).values())[-1]
-    last = {client.client: last[client.client] for client in drawn(run) if client.client in last}
+    last = {client.client: last[client.client] for client in clients_drawn(run) if client.client in last}
     found = shares_by_class(last) if all(sum(column) > 0 for column in zip(*last.values(), strict=True)) else {}
     names = run.result.classes
     return Heat(

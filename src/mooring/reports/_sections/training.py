@@ -11,7 +11,15 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive
 from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, named_line, run_curves
+from mooring.reports._sections.drawing import (
+    OfClient,
+    any_known,
+    by_round,
+    client_lines,
+    clients_drawn,
+    named_line,
+    run_curves,
+)
 from mooring.reports._table import Table
 from mooring.weighting import stability_limit
 from mooring.wording import round_number
@@ -103,7 +111,7 @@ def on_log_scale(shown: Line) -> Line:
 
 def limits(run: ReportedRun) -> list[Line]:
     """What a guard allows, and what momentum SGD can follow."""
-    setting, clients = run.case.setting, drawn(run)
+    setting, clients = run.case.setting, clients_drawn(run)
     rounds = sorted({row.round for row in rows_of(run)})
     found = []
     caps = by_round(cap for client in clients for cap in caps_of(client, run))
@@ -143,7 +151,7 @@ def caps_of(client: ClientHistory, run: ReportedRun) -> Iterator[tuple[int, floa
 
 def marks(run: ReportedRun) -> list[Line]:
     """A diamond on the trace of a client where the doctor dates a finding."""
-    felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
+    felt = {(p.client, row.round): row.lambda_felt for p in clients_drawn(run) for row in p.rounds}
     found = []
     for kind in MARKED:
         finding = run.diagnosis.finding(kind)
@@ -169,7 +177,7 @@ def lambda_table(runs: list[ReportedRun]) -> Table:
             "median |log(lambda/lambda*)|": run.diagnosis.distances.get(client.client),
         }
         for run in runs
-        for client in drawn(run)
+        for client in clients_drawn(run)
     )
     note = "Effective: the lambda that weights the loss; raw: before annealing."
     return Table.from_rows("lambda", "Lambda by client", rows, note, seeds=seeds_of(runs), folded=True)
@@ -224,7 +232,7 @@ def loss_table(data: ReportData) -> Table:
     rows = (
         {"run": run.title, "client": client.site, "L_b": last.base_loss, **last.terms, "L_a": last.align_loss}
         for run in data.shown
-        for client in drawn(run)
+        for client in clients_drawn(run)
         if (last := client.rounds[-1]).base_loss is not None  # or it trains nothing
     )
     return Table.from_rows("losses", "Losses at the end", rows, seeds=seeds_of(data.shown), folded=True)
