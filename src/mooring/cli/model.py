@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mooring.federation import Assessment, ModelFile, Unreadable
-    from mooring.record import RunResult
+    from mooring.record import RunFolder
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or a run folder.")]
 EncoderOption = Annotated[
@@ -128,18 +128,25 @@ def export(
     say(export_onnx(open_model(model, encoder, trust_code), onnx).words)
 
 
-def model_card(
+def model_card(  # noqa: PLR0913, PLR0917
     model: Model,
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="FOLDER", help="Images no site trained on: the card then has the accuracy."),
     ] = None,
+    others: Annotated[
+        Path | None,
+        typer.Option("--others", metavar="FOLDER", help="Images of other kinds: how many are marked as unusual."),
+    ] = None,
     positive: PositiveOption = None,
+    intended_use: Annotated[str, typer.Option(metavar="TEXT", help="What the model is for, in your words.")] = "",
+    hide_sites: Annotated[bool, typer.Option("--hide-sites", help="Number the sites instead of naming them.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
     encoder: EncoderOption = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
+    from mooring.federation import predict as ask
     from mooring.record import file_sha256
     from mooring.reports import Findings, write_model_page
     from mooring.reports import model_card as card_text
@@ -147,7 +154,16 @@ def model_card(
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     digest = file_sha256(file_of(model))
-    findings = Findings(measured, file_sha256=digest, recorded=recorded_result(file_of(model), digest))
+    run = run_of(file_of(model), digest)
+    findings = Findings(
+        measured,
+        file_sha256=digest,
+        recorded=None if run is None else run.result,
+        judged=None if run is None else run.judgement,
+        intended=intended_use,
+        hide_sites=hide_sites,
+        others=None if others is None else ask(loaded, [others]),
+    )
     if out is None:
         say(card_text(loaded, findings).rstrip())
     elif out.suffix == ".html":
@@ -180,13 +196,12 @@ def file_of(path: Path) -> Path:
     return path / MODEL_FILE if path.is_dir() else path
 
 
-def recorded_result(file: Path, digest: str) -> "RunResult | None":
-    """The result of the run beside a model, if it wrote this very file."""
+def run_of(file: Path, digest: str) -> "RunFolder | None":
+    """The run beside a model, if it wrote this very file."""
     from mooring.record import RunFolder
 
     folder = RunFolder(file.parent)
-    result = folder.result if folder.ended else None
-    return result if result is not None and result.files.get(file.name) == digest else None
+    return folder if folder.ended and folder.result.files.get(file.name) == digest else None
 
 
 def show_assessment(found: "Assessment") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -16,6 +17,8 @@ from mooring.intervals import Rate
 from mooring.record import PositiveClass, positive_class, positive_label
 from mooring.wording import percent, percent_range, plural
 
+EDGES = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the confidence
+
 
 @dataclass(frozen=True)
 class ClassResult:
@@ -24,6 +27,16 @@ class ClassResult:
     label: str
     found: Rate
     precision: Rate
+
+
+@dataclass(frozen=True)
+class ConfidenceBin:
+    """Predictions with a confidence in [low, high): how often they should be right, and are."""
+
+    low: float
+    high: float
+    confidence: float  # their mean
+    right: Rate
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,7 @@ class Assessment:
     trained: int = 0  # of the images: files that the model's run is known to train on
     limits: tuple[str, ...] = ()  # of the model, and the data that they hold for
     within: WithinLimits | None = None  # None: the model is not calibrated
+    bins: tuple[ConfidenceBin, ...] = ()  # that hold a prediction; none if the model gives scores
 
     @property
     def words(self) -> str:
@@ -116,6 +130,9 @@ def assessment_tree(found: Assessment) -> dict[str, object]:
         "accuracy": rate_tree(found.right),
         "chance": {"always": found.majority, **rate_tree(found.chance)},
         "calibration_error": found.calibration_error,
+        "by_confidence": [
+            {"from": row.low, "to": row.high, "mean": row.confidence, **rate_tree(row.right)} for row in found.bins
+        ],
         "classes": [
             {"class": row.label, "found": rate_tree(row.found), "precision": rate_tree(row.precision)}
             for row in found.classes
@@ -201,22 +218,40 @@ def assess_scores(
     names, labels = model.classes, torch.tensor([file.label for file in files])
     found = measure(scores, labels)
     hit = scores.argmax(1) == labels
-    actual, claimed = ([sum(line) for line in lines] for lines in (found.confusion, zip(*found.confusion, strict=True)))
+    actual = [sum(line) for line in found.confusion]
     commonest = actual.index(max(actual))
     return Assessment(
         root.resolve().name or str(root),
         Rate(int(hit.sum()), len(hit)),
         names[commonest],
         Rate(actual[commonest], len(hit)),
-        tuple(
-            ClassResult(name, *(Rate(found.confusion[c][c], counts[c]) for counts in (actual, claimed)))
-            for c, name in enumerate(names)
-        ),
+        class_results(found.confusion, names),
         by_site(hit, [file.site for file in files]),
         found.confusion,
         None if positive is None else positive_class(found, names, positive),
         found.calibration_error if model.confidence == "probability" else None,
+        bins=confidence_bins(scores, hit) if model.confidence == "probability" else (),
     )
+
+
+def class_results(confusion: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[ClassResult, ...]:
+    """From a row for each true class and a column for each predicted one."""
+    actual, claimed = ([sum(line) for line in lines] for lines in (confusion, zip(*confusion, strict=True)))
+    return tuple(
+        ClassResult(name, *(Rate(confusion[c][c], counts[c]) for counts in (actual, claimed)))
+        for c, name in enumerate(names)
+    )
+
+
+def confidence_bins(scores: Tensor, hit: Tensor) -> tuple[ConfidenceBin, ...]:
+    confidence = scores.double().softmax(1).amax(1)
+    found = []
+    for low, high in pairwise(EDGES):
+        within = (confidence >= low) & ((confidence < high) | (high == EDGES[-1]))
+        if count := int(within.sum()):
+            mean = float(confidence[within].mean())
+            found.append(ConfidenceBin(low, high, mean, Rate(int(hit[within].sum()), count)))
+    return tuple(found)
 
 
 def by_site(hit: Tensor, sites: Sequence[str | None]) -> tuple[SiteResult, ...]:

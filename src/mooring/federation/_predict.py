@@ -13,6 +13,7 @@ from mooring.federation._image_files import ScoredFile, found, scored, scored_im
 from mooring.federation._look import unusualness
 from mooring.federation._model_file import ModelFile
 from mooring.fusion import Confidence
+from mooring.intervals import Rate
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,12 @@ class Predictions:
     @property
     def read(self) -> list[Prediction]:
         return [row for row in self.rows if isinstance(row, Prediction)]
+
+    @property
+    def marked(self) -> Rate | None:
+        """Those marked as unusual, of those that could be; None where the model has no threshold."""
+        known = [row.unusual for row in self.read if row.unusual is not None]
+        return Rate(sum(known), len(known)) if known else None
 
     @property
     def unreadable(self) -> list[Unreadable]:

@@ -1,44 +1,34 @@
-"""A report on a model, as an HTML page or as a model card in Markdown."""
+"""The model card: what a model is for, what it was made from, how good it is, and what it cannot do.
 
+One report for HTML and Markdown. Facts come from the model file, the calibration beside it, the run that wrote it, and
+images that its user names; what nobody knows is said to be unknown.
+"""
+
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
-from mooring.federation import Assessment, ModelFile, SiteShare, WithoutSite, accuracy_gain
-from mooring.fusion import Predictor
-from mooring.intervals import Rate
-from mooring.models import NOT_INCLUDED, encoder_sentence
-from mooring.record import PositiveClass, RunResult
+from mooring.federation import ModelFile
+from mooring.record import RunResult
 from mooring.reports._accuracies import accuracy_interval, baseline_sentence, describe_test_images
 from mooring.reports._formats.html import write_html
 from mooring.reports._formats.text import markdown
-from mooring.reports._section import Card, Report, Section, VerdictLine
-from mooring.reports._table import Cell, Table
+from mooring.reports._model_sections import (
+    Findings,
+    assessment_section,
+    data_section,
+    excluded_section,
+    intended_use,
+    leave_one_out_section,
+    limits_section,
+    lineage,
+    privacy_section,
+    recorded_section,
+)
+from mooring.reports._section import Card, Report, VerdictLine
 from mooring.reports._verdict import verdict_on
-from mooring.wording import percent, percent_range, size
-
-ANSWERS = {
-    "probability": "probabilities: of images like those of the sites, about nine in ten that get 0.9 should be right; "
-    "the temperature was set on training or validation data, and images from elsewhere may differ",
-    "score": "scores: they say which class is likeliest, and nothing about how often that is right",
-}
-CONSISTS = {  # kind of a predictor -> what it is made of
-    "frozen-features": "one head on the features of a fixed map, made from sums over all sites",
-    "network": "one network in the place of all sites' networks",
-}
-ENSEMBLE = "the networks of all sites side by side: the file contains what each site trained"
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Facts beyond the model file: accuracy, accuracy without each site, and remarks on sites."""
-
-    measured: Assessment | None = None
-    without: tuple[WithoutSite, ...] = ()
-    remarks: tuple[tuple[str, str], ...] = ()  # site, and what its coordinator should look at
-    file_sha256: str = ""
-    recorded: RunResult | None = None  # of the run that made this very file
-
+from mooring.wording import percent, percent_range
 
 NOTHING_MEASURED = Findings()
 
@@ -54,14 +44,19 @@ def model_card(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:
 
 
 def model_report(model: ModelFile, findings: Findings) -> Report:
+    if findings.hide_sites:
+        model, findings = without_names(model, findings)
     provenance = model.provenance
+    results = recorded_section(model, findings) if findings.measured is None else assessment_section(findings.measured)
     sections = (
-        sites(model, findings),
-        assessment_section(findings.measured),
+        intended_use(model, findings),
+        results,
         leave_one_out_section(findings),
-        knowledge(model),
-        use(model),
-        origin(model, findings),
+        limits_section(model, findings),
+        data_section(model, findings),
+        excluded_section(model, findings),
+        privacy_section(model),
+        lineage(model, findings),
     )
     return Report(
         title=f"A model of {len(model.classes)} classes",
@@ -71,6 +66,32 @@ def model_report(model: ModelFile, findings: Findings) -> Report:
         cards=tuple(cards(model, findings)),
         verdicts=tuple(verdicts(model, findings)),
         sections=tuple(section for section in sections if not section.empty),
+    )
+
+
+def without_names(model: ModelFile, findings: Findings) -> tuple[ModelFile, Findings]:
+    """The same with a number for every site. The model file itself still names them, and hashes of uploads stay."""
+    rows, measured, judged = model.provenance.sites, findings.measured, findings.judged
+    named = [row.name for row in rows]
+    named += [row.site for found in (measured, judged) if found is not None for row in found.sites]
+    numbers = {name: f"site {number}" for number, name in enumerate(dict.fromkeys(named), 1)}
+    longest_first = sorted(map(re.escape, numbers), key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(longest_first)})(?![\w-])") if numbers else re.compile("(?!)")
+
+    def hidden(text: str) -> str:
+        return pattern.sub(lambda found: numbers[found[0]], text)
+
+    sites = tuple(replace(row, name=numbers[row.name], reason=hidden(row.reason)) for row in rows)
+    return replace(model, provenance=replace(model.provenance, sites=sites)), replace(
+        findings,
+        measured=None
+        if measured is None
+        else replace(measured, sites=tuple(replace(row, site=numbers[row.site]) for row in measured.sites)),
+        judged=None
+        if judged is None
+        else replace(judged, sites=tuple(replace(row, site=numbers[row.site]) for row in judged.sites)),
+        without=tuple(replace(row, site=numbers.get(row.site, row.site)) for row in findings.without),
+        remarks=tuple((numbers.get(name, name), hidden(words)) for name, words in findings.remarks),
     )
 
 
@@ -122,117 +143,3 @@ def recorded_line(result: RunResult) -> VerdictLine:
     text = f"{percent(result.accuracy)} right on {describe_test_images(result)}{interval}"
     detail = f"{baseline_sentence(result)} {verdict.text}".strip()
     return VerdictLine("bad" if verdict.warnings else "good", "tested by its run", text, detail)
-
-
-def sites(model: ModelFile, findings: Findings) -> Section:
-    rows = tuple(site_row(site, findings) for site in model.provenance.sites)
-    columns = ("site", "in the model", "images", "share in %", "remarks", "upload")
-    table = Table("sites", "Sites", columns, rows, "The upload is named by the first digits of its SHA-256.")
-    lead = "Every site that was asked, how much of the model comes from its images, and why a site is not in it."
-    return Section("sites", "Who contributed", lead, tables=(table,) if rows else ())
-
-
-def site_row(site: SiteShare, findings: Findings) -> tuple[Cell, ...]:
-    share = None if site.weight is None else f"{100 * site.weight:.1f}"
-    images = "withheld" if site.used and site.samples is None else site.samples
-    remarks = "; ".join(filter(None, (site.reason, *(words for name, words in findings.remarks if name == site.name))))
-    return site.name, "yes" if site.used else "no", images, share, remarks, (site.upload_sha256 or "")[:12]
-
-
-def assessment_section(found: Assessment | None) -> Section:
-    if found is None:
-        return Section("results", "How good it is", "")
-    by_class = tuple((row.label, *rate_cells(row.found), *rate_cells(row.precision)) for row in found.classes)
-    columns = ("class", "found", "in %", "interval", "said rightly", "in %", "interval")
-    tables = [Table("by-class", "By class", columns, by_class, "Of all images of a class; of all images called so.")]
-    if found.sites:
-        rows = tuple((row.site, *rate_cells(row.right)) for row in found.sites)
-        tables.append(Table("by-site", "By site", ("site", "right", "in %", "interval"), rows))
-    if found.positive is not None:
-        tables.append(positive(found.positive))
-    names = tuple(row.label for row in found.classes)
-    taken: tuple[tuple[Cell, ...], ...] = tuple((name, *row) for name, row in zip(names, found.confusion, strict=True))
-    tables.append(Table("confusion", "Which class was taken for which", ("true class", *names), taken))
-    intervals = "An interval holds the true share in 95 of 100 such tests; few images make it wide."
-    lead = f"{found.words}; {found.for_new_images}. {intervals}"
-    return Section("results", "How good it is", lead, tables=tuple(tables))
-
-
-def positive(found: PositiveClass) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("sensitivity: found where it is", *rate_cells(found.sensitivity)),
-        ("specificity: not claimed where it is not", *rate_cells(found.specificity)),
-        ("AUC", None if found.auc is None else f"{found.auc:.3f}", None, None),
-    )
-    return Table("positive", f"{found.label} against all others", ("", "count", "in %", "interval"), rows)
-
-
-def rate_cells(rate: Rate) -> tuple[str, str, str]:
-    return f"{rate.right:,} of {rate.n:,}", percent(rate.share).removesuffix(" %"), percent_range(rate.interval)
-
-
-def leave_one_out_section(findings: Findings) -> Section:
-    found = findings.measured
-    rows = tuple(
-        (row.site, *rate_cells(row.found.right), f"{accuracy_gain(found, row):+.1f}")
-        for row in findings.without
-        if found is not None
-    )
-    columns = ("without", "right", "in %", "interval", "points that the site adds")
-    note = "Differences smaller than the intervals may be chance; the images are the same in every row."
-    table = Table("without", "The model of all other sites", columns, rows, note)
-    lead = "What the other sites would reach without each one, on the same images."
-    return Section("without", "What each site adds", lead, tables=(table,) if rows else ())
-
-
-def knowledge(model: ModelFile) -> Section:
-    counts = model.provenance.images_per_class or (None,) * len(model.classes)
-    rows = tuple(zip(model.classes, counts, strict=False))
-    table = Table("classes", "Classes", ("class", "training images"), rows)
-    lead = "Every image gets one of these classes, whatever it shows: the model has no word for anything else."
-    return Section("classes", "What it knows", lead, tables=(table,))
-
-
-def use(model: ModelFile) -> Section:
-    channels, height, width = model.blueprint.shape
-    reading, needed = model.provenance.reading, model.provenance.encoder
-    colours = "grey" if channels == 1 else "colour" if channels == 3 else f"{channels} channels"
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
-        ("answers with", ANSWERS[model.confidence]),
-        ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
-        *([] if needed is None else [("needs", f"its encoder: {encoder_sentence(needed, NOT_INCLUDED)}")]),
-        *(("protected by", words) for words in model.provenance.protections),
-        ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
-        ("not for", "decisions about people without someone who looks at the image too"),
-    )
-    lead = "Test it on images of your own before you rely on it: another camera or another hospital is another problem."
-    table = Table("use", "In short", ("", "what it means"), rows)
-    return Section("use", "Before you use it", lead, tables=(table,))
-
-
-def innermost(predictor: Predictor) -> Predictor:
-    """The predictor inside those that only change its confidence."""
-    inner = next((part for part in predictor.children() if isinstance(part, Predictor)), None)
-    return predictor if inner is None else innermost(inner)
-
-
-def origin(model: ModelFile, findings: Findings) -> Section:
-    provenance = model.provenance
-    known: tuple[tuple[str, Cell], ...] = (
-        ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(provenance.origin, "")),
-        ("method", provenance.method),
-        ("fusion", provenance.fusion),
-        ("job", provenance.job_sha256),
-        ("fingerprint", provenance.fingerprint),
-        ("seed", provenance.seed),
-        ("signed by", model.signer or "nobody"),
-        ("SHA-256 of the file", findings.file_sha256),
-        ("SHA-256 of its head", model.sha256),
-        ("versions", ", ".join(f"{name} {version}" for name, version in provenance.versions.items())),
-    )
-    rows = tuple((name, str(value)) for name, value in known if value not in (None, ""))
-    table = Table("origin", "Origin", ("", "value"), rows)
-    return Section(
-        "origin", "Where it comes from", "Enough to make it again, and to tell two files apart.", tables=(table,)
-    )
