@@ -179,9 +179,12 @@ def tables() -> str:
 
 
 def write() -> None:
+    found = tables()
+    if not found:
+        sys.exit(f"nothing is finished in {RUNS}, so the page stays as it is")
     page = PAGE.read_text("utf-8")
     before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{tables()}\n{END}{rest.split(END)[1]}", "utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{found}\n{END}{rest.split(END)[1]}", "utf-8")
 
 
 if __name__ == "__main__":
