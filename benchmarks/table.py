@@ -21,9 +21,8 @@ class Goal(NamedTuple):
         return self.measured <= self.wanted if self.at_most else self.measured >= self.wanted
 
     def line(self) -> str:
-        sign = "<=" if self.at_most else ">="
-        verdict = "met" if self.met else "**not met**" + (f": {self.because}" if self.because else "")
-        return f"- {self.text}: goal {sign} {self.wanted:.2f}, measured {self.measured:.2f}: {verdict}"
+        missed = "" if self.met else ", **not met**" + (f": {self.because}" if self.because else "")
+        return f"- {self.text}: {self.measured:.2f} (goal {'<=' if self.at_most else '>='} {self.wanted:.2f}){missed}"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def test_a_goal_is_met_on_its_own_side(measured, at_most, met):
 
 def test_a_table_is_markdown_with_its_goals():
     page = Table("Title", "About.", ("a", "b"), [("x", 0.12345), ("y", 1234.5)], [Goal("fast", 1.0, 3.0)]).markdown()
-    assert "| x | 0.123 |\n| y | 1234 |\n\n- fast: goal >= 1.00, measured 3.00: met" in page
+    assert "| x | 0.123 |\n| y | 1234 |\n\n- fast: 3.00 (goal >= 1.00)" in page
 
 
 def test_work_in_a_process_of_its_own_hands_over_its_value_and_its_memory():
