@@ -199,6 +199,11 @@ def test_a_run_warns_of_copies_across_its_split(cli, sound: Path) -> None:
     assert "have a copy" not in err
 
 
+def test_several_folders_are_rejected_before_they_are_read(cli, sound: Path) -> None:
+    code, _, err = cli("run", sound / "north", sound / "south")
+    assert (code, f"and 2 were named; write mooring run {sound}" in err) == (2, True)
+
+
 def test_run_takes_a_folder_and_judges_every_site(cli, sound: Path) -> None:
     """One command without YAML: check, plan, run, accuracy of every site fused, alone and left out, and a report."""
     add_copies(sound)
@@ -217,9 +222,24 @@ def test_run_takes_a_folder_and_judges_every_site(cli, sound: Path) -> None:
     assert any("have a copy" in alert for alert in judgement["alerts"])
     page = Path("a/report.html").read_text("utf-8")
     assert "local-only" in page
+    assert "is needed: without it" in page or "changes the accuracy at a site beyond its interval" in page
     assert "have a copy among the training images" in page
     plan = Path("a/plan.yaml").read_text("utf-8")
     assert "split: grouped" in plan
     code, _, err = cli("run", "a/plan.yaml", "engine.workers=1", "out=b")
     assert code == 0, err
     assert json.loads(Path("b/result.json").read_text("utf-8"))["accuracy"] == result["accuracy"]
+
+
+def test_the_report_says_which_sites_and_heads_would_change_the_answer() -> None:
+    from mooring.record import HeadAccuracy, RunJudgement, SiteAccuracy
+    from mooring.reports._sections.sites import changes
+
+    rows = (SiteAccuracy("north", 100, 60, 90, 58), SiteAccuracy("south", 100, 80, 70, 30))
+    heads = (HeadAccuracy("within-class (own)", 0.83, 0.8), HeadAccuracy("ridge", 0.8, 0.8))
+    assert list(changes(RunJudgement((), rows, heads))) == [
+        "At north its own images alone are better: 0.900, fused 0.600.",
+        "south is needed: without it 0.300 there, fused 0.800.",
+        "Of the heads, within-class (own) is expected best (0.830, ridge 0.800).",
+    ]
+    assert "No site alone" in next(changes(RunJudgement((), (SiteAccuracy("north", 100, 60, 61, 59),))))

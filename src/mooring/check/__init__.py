@@ -3,9 +3,10 @@
 from mooring.check._check import DataCheck, check_folder, check_sites_together
 from mooring.check._findings import DataFinding
 from mooring.check._spelling import propose_spelling
-from mooring.check._statistics import SiteStatistics
+from mooring.check._statistics import LEAST, SiteStatistics
 
 __all__ = [
+    "LEAST",
     "DataCheck",
     "DataFinding",
     "SiteStatistics",

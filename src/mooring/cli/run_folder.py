@@ -1,9 +1,11 @@
 """`mooring run FOLDER`: from folders of images to a judged model. It checks, plans, runs and judges."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mooring.cli.arguments import say
+from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
     from mooring.check import DataCheck
@@ -24,6 +26,7 @@ def planned(settings: list[str], quiet: bool) -> "tuple[list[str], DataCheck]":
     from mooring.cli.progress import show_reading
 
     folder, given = Path(settings[0]), settings[1:]
+    reject_more_folders(folder, given)
     own = [word for word in given if word.startswith("data.")]
     with working("checking the images", silent=quiet), show_reading():
         found = of_folder(folder, own)
@@ -33,6 +36,16 @@ def planned(settings: list[str], quiet: bool) -> "tuple[list[str], DataCheck]":
     if found.split == "grouped" and not any(word.startswith(("data.split=", "data.group=")) for word in given):
         words.append("data.split=grouped")
     return [*words, *given], found
+
+
+def reject_more_folders(first: Path, given: list[str]) -> None:
+    """Before hours of reading: sites lie side by side in one folder."""
+    more = [word for word in given if "=" not in word and Path(word).is_dir()]
+    if more:
+        named = {Path(word).resolve() for word in (str(first), *more)}
+        whole = {path.resolve() for path in first.parent.iterdir() if path.is_dir()} == named
+        remedy = f"write mooring run {shlex.quote(str(first.parent))}" if whole else "put them into one folder"
+        raise ConfigError([f"run: takes one folder with a folder per site, and {len(named)} were named; {remedy}"])
 
 
 def judge(experiment: "Experiment", folder: Path, found: "DataCheck", quiet: bool) -> None:

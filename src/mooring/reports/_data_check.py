@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from mooring.check import DataCheck, DataFinding
+from mooring.check import LEAST, DataCheck, DataFinding
 from mooring.reports._formats.html import write_html
 from mooring.reports._section import Card, Picture, Report, Section, VerdictLine
 from mooring.reports._table import Cell, Table
@@ -82,7 +82,7 @@ def counts_section(check: DataCheck) -> Section:
         (label, count, *((site.labels.get(label) for site in sites) if len(sites) > 1 else ()))
         for label, count in check.classes.items()
     )
-    note = "A dash at a site: fewer than five images, or none." if len(sites) > 1 else ""
+    note = f"A dash at a site: fewer than {LEAST} images, or none." if len(sites) > 1 else ""
     table = Table("classes", "Images of each class", columns, rows, note)
     return Section("classes", "Classes", "How many images there are of each class.", tables=(table,))
 

@@ -1,5 +1,7 @@
 """The sites of a run on a folder: fused, local-only and left out; and the heads that the same sums give."""
 
+from collections.abc import Iterator
+
 from mooring.intervals import Rate
 from mooring.record import RunJudgement, SiteAccuracy
 from mooring.reports._figure import Dots, Series
@@ -7,6 +9,7 @@ from mooring.reports._report_data import ReportData
 from mooring.reports._section import Section
 from mooring.reports._table import Cell, Interval, Table
 
+BETTER = 0.01  # of expected accuracy, from which a head is worth a sentence
 LEAD = (
     "On the test images of each site: the fused model, the same with the site's own class frequencies, a model of this "
     "site's images alone, and the model of all other sites. The last is what a site that did not take part may expect."
@@ -20,7 +23,36 @@ def sites(data: ReportData) -> Section:
     found = judged[0]
     figures = (site_dots(found.sites),) if found.sites else ()
     tables = (*((site_table(found.sites),) if found.sites else ()), *head_table(found))
-    return Section("sites", "Sites", LEAD, figures, tables)
+    return Section("sites", "Sites", " ".join((LEAD, *changes(found))), figures, tables)
+
+
+def changes(found: RunJudgement) -> Iterator[str]:
+    """What would change the answer: models of other sites that are clearly better or worse, and another head.
+
+    Clearly: the 95 % intervals of Wilson do not overlap.
+    """
+    told = 0
+    for row in found.sites:
+        if row.alone is not None and apart(row.alone, row.fused, row):
+            told += 1
+            yield f"At {row.site} its own images alone are better: {of(row.alone, row)}, fused {of(row.fused, row)}."
+        if row.others is not None and apart(row.fused, row.others, row):
+            told += 1
+            yield f"{row.site} is needed: without it {of(row.others, row)} there, fused {of(row.fused, row)}."
+    if found.sites and not told:
+        yield "No site alone, and none left out, changes the accuracy at a site beyond its interval."
+    if len(found.heads) > 1 and found.heads[0].expected - found.heads[-1].expected > BETTER:
+        best, last = found.heads[0], found.heads[-1]
+        yield f"Of the heads, {best.head} is expected best ({best.expected:.3f}, {last.head} {last.expected:.3f})."
+
+
+def apart(more: int, fewer: int, row: SiteAccuracy) -> bool:
+    one, other = Rate(more, row.images).interval, Rate(fewer, row.images).interval
+    return one is not None and other is not None and one[0] > other[1]
+
+
+def of(right: int, row: SiteAccuracy) -> str:
+    return f"{right / row.images:.3f}"
 
 
 def site_dots(rows: tuple[SiteAccuracy, ...]) -> Dots:
