@@ -78,7 +78,10 @@ def planted() -> None:
     for name in SETS:
         with tempfile.TemporaryDirectory() as place:
             root, rng = Path(place), np.random.default_rng(1)
-            files = write_sites(root, name, 1)
+            write_sites(root, name, 1)
+            folder = sorted((root / "east").iterdir())[-1]
+            folder.rename(folder.with_name(folder.name.upper()))
+            files = sorted(root.rglob("*.png"))
             order = iter(rng.permutation(len(files)).tolist())
             planted = {kind: PLANT[kind](root, files, order, rng) for kind in PLANT}
             found = checked(root)
@@ -178,13 +181,6 @@ def augmented(root: Path, files: list[Path], order: Iterator[int], rng: np.rando
     return pairs
 
 
-def misspelt(root: Path, files: list[Path], order: Iterator[int], rng: np.random.Generator) -> list[set[str]]:
-    """A class of one site in capitals; nothing of it is counted by file."""
-    folder = sorted((root / "east").iterdir())[-1]
-    folder.rename(folder.with_name(folder.name.upper()))
-    return []
-
-
 PLANT = {
     "unreadable": truncated,
     "ending": wrong_ending,
@@ -194,7 +190,6 @@ PLANT = {
     "duplicate or leakage": doubled,
     "contradiction": in_two_classes,
     "near-copy or leakage": augmented,
-    "spelling": misspelt,
 }
 
 

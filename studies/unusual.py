@@ -28,7 +28,7 @@ from mooring import Experiment, load
 from mooring.data import SOURCES, ImageSet, batches, in_memory
 from mooring.evaluate import auc
 from mooring.federation import Targets
-from mooring.federation._calibration import calibrated
+from mooring.federation._calibration import abstention, calibrated
 from mooring.federation._look import unusualness
 from mooring.fusion import LinearHeadFusion, gaussian_scores, standardise_moments
 from mooring.fusion import _typical as typical_module
@@ -159,14 +159,15 @@ def measure(word: str, count: int) -> None:
                 "0" * 64, "held", tuple("0123456789"), model.scores(held)[:few], held_labels[:few], own[:few], targets
             )
             for few, rate in product(FEW, RATES)
-            for targets in [Targets(rate, ERROR)]
+            for targets in [Targets(rate)]
         }
         for (few, rate), limit in limits.items():
             if limit.unusual is not None:
                 note(f"false alarms at {rate:.0%}, {few} images", float((usual > limit.unusual).double().mean()))
             if rate == RATES[0]:
-                told = (model.scores(tested) / limit.temperature).softmax(1)
-                kept = told.amax(1) >= (limit.confidence if limit.confidence is not None else 2.0)
+                told, own_told = ((model.scores(x) / limit.temperature).softmax(1) for x in (tested, held[:few]))
+                least, _ = abstention(own_told.amax(1), own_told.argmax(1) == held_labels[:few], ERROR)
+                kept = told.amax(1) >= (2.0 if least is None else least)
                 note(f"answered at error {ERROR:.0%}, {few} images", float(kept.double().mean()))
                 if kept.any():
                     wrong = (told.argmax(1) != labels)[kept]

@@ -64,7 +64,7 @@ def test_the_digits_are_sound() -> None:
 def test_damaged_files_are_named(sound: Path) -> None:
     cats = sound / "north" / "cat"
     (cats / "00.png").write_bytes((cats / "00.png").read_bytes()[:500])
-    Image.new("RGB", (64, 64), "grey").save(cats / "01.png")
+    Image.new("RGB", (64, 64), "orange").save(cats / "01.png")
     photo(1002).save(cats / "02.png", "JPEG")
     photo(1003).convert("CMYK").save(cats / "x.tif")
     photo(1004).resize((300, 20)).save(cats / "04.png")

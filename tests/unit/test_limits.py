@@ -139,6 +139,7 @@ def test_the_same_sums_in_any_order_give_the_same_statistics():
         (("--positive", "zero"), "needs a sensitivity"),
         (("--positive", "ten", "--sensitivity", "0.9"), "ten"),
         (("--positive", "zero", "--sensitivity", "0.99"), "needs at least 99"),
+        (("--error", "0.01"), "add images, or ask for a higher --error"),
     ],
 )
 def test_a_mistake_in_calibrate_is_one_line(cli, known, tmp_path, words, message):

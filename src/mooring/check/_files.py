@@ -43,7 +43,9 @@ class CheckedFile:
 
     @property
     def constant(self) -> bool:
-        return self.readable and int(self.pixels.amax()) - int(self.pixels.amin()) <= 1
+        """Of a single colour, grey or not."""
+        span = self.pixels.amax((1, 2)).int() - self.pixels.amin((1, 2)).int()
+        return self.readable and int(span.amax()) <= 1
 
 
 def look_at(files: Iterable[tuple[ImageFile, bool]], root: Path) -> Iterator[CheckedFile]:

@@ -64,7 +64,7 @@ class Calibration(Checked):
 
     def abstains(self, confidence: float) -> bool:
         """Is a prediction with this confidence not made?"""
-        return self.targets.error is not None and (self.confidence is None or confidence < self.confidence)
+        return self.confidence is not None and confidence < self.confidence
 
     def possible(self, shares: Tensor) -> list[int]:
         """Classes whose probability reaches their threshold, the likeliest first."""
@@ -78,9 +78,9 @@ class Calibration(Checked):
         targets, set_ = self.targets, [f"temperature {self.temperature:.2f}"]
         if self.unusual is not None:
             set_.append(f"unusual above {self.unusual:.2f} (false alarms {percent(targets.false_alarm)})")
-        if targets.error is not None:
-            text = f"abstains below {self.confidence:.3f}" if self.confidence is not None else "abstains always"
-            set_.append(f"{text} (errors at most {percent(targets.error)}, answers {percent(self.coverage)})")
+        if self.confidence is not None:
+            rate = f"errors at most {percent(targets.error)}, answers {percent(self.coverage)}"
+            set_.append(f"abstains below {self.confidence:.3f} ({rate})")
         if targets.sensitivity is not None:
             set_.append(f"thresholds for sensitivity {percent(targets.sensitivity)}")
         return f"calibrated on {plural(self.images, 'image')} of {self.folder}, and valid for images like these: " + (
@@ -104,6 +104,12 @@ def calibrated(
     confidence, coverage = (None, None)
     if targets.error is not None:
         confidence, coverage = abstention(shares.amax(1), shares.argmax(1) == labels, targets.error)
+        if confidence is None:
+            raise DataError(
+                f"{folder}: {plural(len(labels), 'image')} do not show that any of the predictions have an error rate "
+                f"below {targets.error:g}",
+                "add images, or ask for a higher --error",
+            )
     thresholds: tuple[float | None, ...] = ()
     if targets.sensitivity is not None:
         own = [shares[labels == c, c] for c in range(len(classes))]
