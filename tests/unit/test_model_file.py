@@ -10,11 +10,20 @@ from nacl.signing import SigningKey
 
 from mooring.errors import MooringError
 from mooring.federation import _container as container
-from mooring.federation._model_file import decode_model, encode_model, load_model, save_model
+from mooring.federation._model_file import MODEL, load_model, model_in, model_in_pieces, save_model
 from mooring.fusion import ClassExpert
 from mooring.fusion._saved import encode_predictor
 from mooring.record import RunFolder, verify
 from mooring.reports._models import model_card
+
+
+def encode_model(predictor, provenance, *more):
+    return model_in_pieces(predictor, provenance, *more).joined()
+
+
+def decode_model(data):
+    file = container.decode_container(data, MODEL, what="model")
+    return model_in(file, "model", (), container.FileLimits())
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from frozen import FACTS, settle
 from mooring.types import Progress
 from mooring.weighting import Annealed, ClosedForm, Fixed, SoftOptimalUncertainty, Uncertainty
 from mooring.weighting._equilibrium import (
-    critical_lambda,
     growth_bound,
     relaxation_steps,
     stability_limit,
@@ -92,6 +91,16 @@ def test_a_vanished_loss_is_an_infinite_lambda_and_not_an_error():
     assert stationary(9.0, 0.0).raw == inf
     assert stationary(0.0, 0.0).raw == 0.0
     assert stationary(9.0, 0.0, ratio=0.0).felt == 0.0
+
+
+def critical_lambda(prototype_gradient, local, classes, dimension, ratio=1.0):
+    """The effective lambda above which the equilibrium runs away: C d |G|^2 / (4 L_b RATIO).
+
+    Prototypes settle where G + 2 lambda (P - A) / (C d) = 0, so L_a = C d |G|^2 / (4 lambda^2), and the stationary
+    lambda grows like lambda^2: this fixed point is unstable.
+    """
+    pull = local * ratio
+    return classes * dimension * prototype_gradient**2 / (4 * pull) if pull > 0 else inf
 
 
 def test_limits_by_hand():

@@ -129,23 +129,16 @@ class ModelFile:
         return (few,) if own.unusual is None else ()
 
 
-def encode_model(
-    predictor: Predictor,
-    provenance: Provenance,
-    beside: Mapping[str, Tensor] = NO_TENSORS,
-    key: SigningKey | None = None,
-) -> bytes:
-    """The same bytes for the same content and key; signed if there is a key."""
-    return model_in_pieces(predictor, provenance, beside, key).joined()
-
-
 def model_in_pieces(
     predictor: Predictor,
     provenance: Provenance,
     beside: Mapping[str, Tensor] = NO_TENSORS,
     key: SigningKey | None = None,
 ) -> Pieces:
-    """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
+    """The same bytes for the same content and key, made while they are written; signed if there is a key.
+
+    A thousand networks do not fit into memory twice.
+    """
     left_out = tensors_of_files(predictor) if provenance.encoder is not None else ()
     typical = {} if predictor.typical is None else predictor.typical.tensors()
     payload = predictor_in_pieces(predictor, {**beside, **typical}, left_out)
@@ -190,13 +183,6 @@ def load_model(
     if not calibrated:
         return model
     return replace(model, calibration=calibration_beside(Path(path), file.sha256, model.classes))
-
-
-def decode_model(
-    data: bytes, trusted: Iterable[type] = (), limits: FileLimits = USUAL, what: str = "model"
-) -> ModelFile:
-    """The same from bytes."""
-    return model_in(container.decode_container(data, MODEL, limits, what), what, trusted, limits)
 
 
 def model_in(

@@ -37,7 +37,6 @@ from mooring.record._folder import (
 from mooring.record._judgement import JUDGEMENT, HeadAccuracy, RunJudgement, SiteAccuracy
 from mooring.record._metrics import (
     METRICS,
-    METRICS_BESIDE_ACCURACY,
     Metric,
     Metrics,
     OwnLabels,
@@ -94,7 +93,6 @@ __all__ = [
     "JUDGEMENT",
     "LOG_FILE",
     "METRICS",
-    "METRICS_BESIDE_ACCURACY",
     "MODEL_FILE",
     "SWEEP_FILE",
     "Absence",

@@ -61,9 +61,6 @@ METRICS: Mapping[str, Metric] = {  # the key is the name in CSV files and dashbo
     "macro_f1": Metric("macro F1", lambda found: found.macro_f1),
     "calibration_error": Metric("ECE", lambda found: found.calibration_error, better="lower"),
 }
-METRICS_BESIDE_ACCURACY = {
-    name: metric for name, metric in METRICS.items() if name != "accuracy"
-}  # accuracy has an interval too
 
 
 def metric_values(metrics: Metrics | None) -> dict[str, float | None]:

@@ -79,24 +79,6 @@ def growth_bound(start: tuple[float, float], largest_local: float, lr: float, mo
     return exp(exponent) if exponent < 700 else inf
 
 
-def critical_lambda(
-    prototype_gradient: float,
-    local: float,
-    classes: int,
-    dimension: int,
-    ratio: float = 1.0,
-    data: float = 1.0,
-    prior: float = 1.0,
-) -> float:
-    """The effective lambda above which the equilibrium runs away: DATA C d |G|^2 / (4 L_b PRIOR RATIO).
-
-    Prototypes settle where G + 2 lambda (P - A) / (C d) = 0, so L_a = C d |G|^2 / (4 lambda^2), and the stationary
-    lambda grows like lambda^2: this fixed point is unstable.
-    """
-    pull = local * prior * ratio
-    return data * classes * dimension * prototype_gradient**2 / (4 * pull) if pull > 0 else inf
-
-
 def stability_limit(lr: float, momentum: float, classes: int, dimension: int) -> float:
     """The effective lambda above which momentum SGD on the mean-squared alignment oscillates: (1 + m) C d / eta."""
     return (1 + momentum) * classes * dimension / lr
