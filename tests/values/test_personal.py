@@ -55,7 +55,7 @@ def test_a_personal_model_adds_the_log_ratio_of_the_frequencies():
 
 
 def test_scores_that_are_no_probabilities_are_not_personalised():
-    with pytest.raises(MooringError, match="no probabilities") as raised:
+    with pytest.raises(MooringError, match="not probabilities") as raised:
         personalise(predictor_of(Analytic(RandomFilters(16))), torch.ones(3), torch.ones(3))
     assert "linear-head" in raised.value.remedy
 

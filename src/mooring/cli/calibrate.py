@@ -15,7 +15,7 @@ def calibrate(  # noqa: PLR0913, PLR0917
     data: Annotated[Path, typer.Argument(metavar="FOLDER", help="Held-out images: a folder per class.")],
     false_alarm: Annotated[float, typer.Option(help="Share of usual images that may be marked as unusual.")] = 0.05,
     error: Annotated[
-        float | None, typer.Option(help="Abstain so that at most this share of the predictions made is wrong.")
+        float | None, typer.Option(help="Abstain to keep the share of wrong predictions at or below this.")
     ] = None,
     sensitivity: Annotated[
         float | None, typer.Option(help="Set a threshold for every class that finds this share of its images.")

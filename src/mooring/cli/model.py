@@ -113,7 +113,7 @@ def personalise(
         print_json({"path": str(out), **facts})
     else:
         say(f"{out}: {made.words}")
-        say("it tells how common each class is at the site, so keep it there")
+        say("it shows how common each class is at the site, so keep it there")
 
 
 def export(

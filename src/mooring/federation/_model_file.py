@@ -32,7 +32,7 @@ from mooring.wording import plural
 MODEL = "model"
 USUAL = FileLimits()
 LONGEST = 2000  # letters of a method with all its changes, or of a sentence
-CALIBRATE = "set one with mooring calibrate, on images nobody trained on"
+CALIBRATE = "set one with mooring calibrate, on images no site trained on"
 MAKE_MODEL_AGAIN = "make the model again with mooring fuse-files, mooring fuse or mooring run"
 
 

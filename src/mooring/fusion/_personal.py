@@ -48,7 +48,7 @@ def personalise(predictor: Predictor, own: Tensor, total: Tensor) -> FrozenFeatu
     """
     if not can_be_personal(predictor):
         raise ModelError(
-            "the scores of this model are no probabilities, so it cannot be personalised",
+            "the scores of this model are not probabilities, so it cannot be personalised",
             "use a model of the method mooring, or of the fusion linear-head",
         )
     assert isinstance(predictor, FrozenFeatures)

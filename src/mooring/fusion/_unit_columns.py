@@ -23,7 +23,7 @@ class UnitColumns(Checked):
     kind: ClassVar[str] = "unit-columns"
     strength: Annotated[
         Positive | None,
-        Doc("penalty beside the covariance within classes; `null`: the least error of ridge regression, from the sums"),
+        Doc("penalty; `null`: by the least error of ridge regression"),
     ] = None
 
     def __call__(self, moments: Standardised) -> Fit:
