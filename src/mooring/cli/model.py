@@ -85,7 +85,7 @@ def evaluate(
 
         print_json({"model": str(model), "data": str(data), **assessment_tree(found)})
     else:
-        show_assessment(found)
+        show_assessment(loaded, found)
     if explain is not None:
         explain_evaluation(loaded, data, explain)
     if tell_unreadable(found.unreadable, found.right.n + len(found.unreadable), json):
@@ -204,19 +204,18 @@ def run_of(file: Path, digest: str) -> "RunFolder | None":
     return folder if folder.ended and folder.result.files.get(file.name) == digest else None
 
 
-def show_assessment(found: "Assessment") -> None:
+def show_assessment(model: "ModelFile", found: "Assessment") -> None:
     """The sentence first, then the tables of the model page: classes, sites, the positive class, the confusion."""
     from mooring.cli.screen import Screen
-    from mooring.reports import assessment_section, show_table
+    from mooring.reports import Findings, assessment_section, limits_section, show_table
 
     console = Screen()
     console.print(found.words, style="bold", soft_wrap=True)
     console.print(found.for_new_images, style="yellow" if found.trained else "dim", soft_wrap=True)
     console.print(found.against_chance, style="dim", soft_wrap=True)
-    if found.calibration_error is not None:
-        console.print(f"probabilities are off by {found.calibration_error:.3f} on average (ECE)", soft_wrap=True)
-    for line in (*(() if found.within is None else found.within.words), *found.limits):
-        console.print(line, soft_wrap=True)
+    for limits in limits_section(model, Findings(found)).tables:
+        for name, value in limits.rows:
+            console.print(f"{name}: {value}", soft_wrap=True)
     for table in assessment_section(found).tables:
         console.print(f"\n{table.title}", style="bold", soft_wrap=True)
         show_table(table, console)

@@ -1,7 +1,14 @@
 """Federation by file: one signed job out, one signed upload back from every site, one model. No server, no network."""
 
 from mooring.federation._answers import Decision, problem_of, read_files
-from mooring.federation._assessment import Assessment, ClassResult, assess, assessment_tree, class_results
+from mooring.federation._assessment import (
+    Assessment,
+    ClassResult,
+    WithinLimits,
+    assess,
+    assessment_tree,
+    class_results,
+)
 from mooring.federation._calibrate import CalibrationMade, calibrate
 from mooring.federation._calibration import Calibration, Targets
 from mooring.federation._container import (

@@ -56,25 +56,6 @@ class WithinLimits:
     specificity: Rate | None = None
     same_folder: bool = False  # as that of the calibration, as far as its name and size tell
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """A line for each limit that is set."""
-        marked = "" if self.unusual is None else f"{plural(self.unusual.right, 'image')} marked as unusual ("
-        lines = [
-            "calibrated on a folder of this name and size: on the same images these figures are too good"
-            if self.same_folder
-            else "",
-            f"{marked}{percent(self.unusual.share)})" if self.unusual is not None else "",
-            f"answered {percent(self.answered.share)}, of these {percent(self.right.share)} right"
-            if self.answered.right < self.answered.n
-            else "",
-            f"at its threshold: sensitivity {percent(self.sensitivity.share)}, specificity "
-            f"{percent(self.specificity.share)}"
-            if self.sensitivity is not None and self.specificity is not None
-            else "",
-        ]
-        return tuple(filter(None, lines))
-
 
 @dataclass(frozen=True)
 class Assessment:

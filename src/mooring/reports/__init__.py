@@ -15,7 +15,7 @@ from mooring.reports._formats import named_format
 from mooring.reports._formats.single import save_figure, save_table
 from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
 from mooring.reports._labels import label_runs
-from mooring.reports._model_sections import Findings, assessment_section
+from mooring.reports._model_sections import Findings, assessment_section, limits_section
 from mooring.reports._models import model_card, write_model_page
 from mooring.reports._outcomes import fusion_tables, run_tables, sweep_tables
 from mooring.reports._reading import collect_report_data, collect_several, read_sweep
@@ -120,6 +120,7 @@ __all__ = [
     "final_accuracies",
     "fusion_tables",
     "label_runs",
+    "limits_section",
     "model_card",
     "named_format",
     "on_log_scale",

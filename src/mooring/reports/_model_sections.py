@@ -9,6 +9,7 @@ from mooring.federation import (
     ModelFile,
     Predictions,
     SiteShare,
+    WithinLimits,
     WithoutSite,
     accuracy_gain,
     class_results,
@@ -37,6 +38,7 @@ PEOPLE = "decisions about people without someone who looks at the image too"
 OPEN = "no noise and no secure sum: the coordinator saw the upload of every site, and no image"
 ONE_MACHINE = "none: a simulation, with the images of all sites on one machine"
 WITHHELD = "withheld"
+SAME_FOLDER = "calibrated on a folder of this name and size: on the same images these figures are too good"
 INTERVALS = "An interval holds the true share in 95 of 100 such tests; few images make it wide."
 Rows = tuple[tuple[Cell, ...], ...]
 
@@ -58,7 +60,7 @@ class Findings:
 
 def facts(slug: str, title: str, lead: str, rows: Sequence[tuple[str, Cell]]) -> Section:
     """Names and values."""
-    table = Table(slug, "In short", ("", "what it means"), tuple(rows))
+    table = Table(slug, title, ("", "what it means"), tuple(rows))
     return Section(slug, title, lead, tables=(table,) if rows else ())
 
 
@@ -158,29 +160,36 @@ def leave_one_out_section(findings: Findings) -> Section:
 
 def limits_section(model: ModelFile, findings: Findings) -> Section:
     """Calibration, abstention and unusual images: what is set, and what that did to the images named."""
-    found, own = findings.measured, model.calibration
-    ece = findings.recorded.metrics.calibration_error if findings.recorded is not None else None
-    error = ece if found is None else found.calibration_error
-    within = None if found is None else found.within
-    marked = None if within is None else within.unusual
+    found, recorded = findings.measured, findings.recorded
     rows: list[tuple[str, Cell]] = []
+    error = found.calibration_error if found else recorded.metrics.calibration_error if recorded else None
     if error is not None and model.confidence == "probability":
         rows.append(("calibration error (ECE)", f"{error:.3f}: probabilities are off by this much on average"))
-    if own is not None:
-        rows.append(("calibrated on", own.words))
+    if model.calibration is not None:
+        rows.append(("calibration", model.calibration.words))
     rows += [("limit", words) for words in model.missing]
-    if marked is not None:
-        rows.append(("usual images marked as unusual", rate_text(marked)))
+    if found is not None and found.within is not None:
+        rows += within_limits(found.within)
     if findings.others is not None:
         marks = findings.others.marked
-        rows.append(
-            ("images of other kinds marked", "none: it has no threshold" if marks is None else rate_text(marks))
-        )
-    if within is not None and within.answered.right < within.answered.n:
-        right, answered = percent(within.right.share), percent(within.answered.share)
-        rows.append(("abstention", f"answers {answered}; of these {right} are right"))
+        told = "none: the model has no threshold" if marks is None else rate_text(marks)
+        rows.append(("unusual, of other images", told))
     lead = "How far a probability can be relied on, and what happens to images of other kinds."
     return facts("limits", "Confidence and unusual images", lead, rows)
+
+
+def within_limits(within: WithinLimits) -> list[tuple[str, Cell]]:
+    """A row for each limit that is set."""
+    abstains = within.answered.right < within.answered.n
+    rows = {
+        "unusual, of these images": within.unusual,
+        "answered": within.answered if abstains else None,
+        "right, of the answered": within.right if abstains and within.right.n else None,
+        "sensitivity at its threshold": within.sensitivity,
+        "specificity at its threshold": within.specificity,
+    }
+    same = [("same images?", SAME_FOLDER)] if within.same_folder else []
+    return [*same, *((name, rate_text(rate)) for name, rate in rows.items() if rate is not None)]
 
 
 def rate_text(rate: Rate) -> str:
