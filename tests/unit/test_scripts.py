@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_tables import runs as bench
+from bench_tables.page import PAGE, TABLES, TEXT, tables_of
 from mooring.notes._study_record import PrintedTable, read_study
 from mooring.record import RunFolder
 
@@ -73,3 +74,13 @@ def test_the_picture_of_the_explosion_is_every_seed_of_its_study(study_folder, m
     assert [list(line.get_ydata()) for line in norms.lines] == [[8.0, 2.0, 1.0], []]
     assert [list(line.get_xdata()) for line in fused.lines] == [[], [0, 2], [], [0, 2]]
     assert "n = 2, seeds 1, 2" in make_explosion.footer(study)
+
+
+def test_the_benchmark_page_is_its_text_with_its_tables():
+    """A sentence that stands on the page alone would be lost when the page is written again."""
+    tables = tables_of(PAGE.read_text("utf-8"))
+    assert tables.keys() == TABLES.keys()
+    page = TEXT.read_text("utf-8")
+    for name, table in tables.items():
+        page = page.replace(f"@{name}@", f"<!-- {name} -->\n\n{table}\n\n<!-- end -->")
+    assert page == PAGE.read_text("utf-8"), "change studies/bench.md, then run: python studies/bench.py write"
