@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path("studies-out")
 WIDTH = 80  # of the summary
+TOO_LONG = 4  # lines that introduce a study
 INDENT = "   "
 ABOUT = """A study runs a lab note again and decides each of its claims: confirmed, not
 confirmed, or not visible at this scale. scale=quick takes minutes on the
@@ -89,7 +90,9 @@ def opening(about: str) -> list[str]:
         wrap(f"{sentence[:end]}.", WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
         for end in ends
     ]
-    return max((lines for lines in drawn if len(lines) <= 3), key=lambda lines: len("".join(lines)), default=drawn[0])
+    return max(
+        (lines for lines in drawn if len(lines) < TOO_LONG), key=lambda lines: len("".join(lines)), default=drawn[0]
+    )
 
 
 def show_summary(record: "StudyRecord") -> None:
