@@ -76,3 +76,13 @@ def test_nothing_scrolls_sideways_and_dark_is_dark(chosen, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_the_model_card_opens_beside_it_without_a_word(chosen):
+    page, said, _, server = chosen
+    said.clear()
+    page.get_by_text("Model card").click()
+    page.wait_for_selector("html[data-ready]")
+    assert page.url == f"{server.address}/card"
+    assert page.locator("h2").first.inner_text() == "Intended use"
+    assert said == []

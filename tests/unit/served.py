@@ -11,6 +11,7 @@ from threading import Thread
 
 from PIL import Image
 
+from mooring.reports import model_page
 from mooring.serving import LOOPBACK, ServingLimits, application, listen, make_server
 
 LIMITS = ServingLimits(bytes=100_000, pixels=1_000_000, waiting=8, seconds=0.5)
@@ -52,7 +53,7 @@ class Served:
 @contextmanager
 def served(model, limits=LIMITS, hosts=LOOPBACK):
     listening = listen("127.0.0.1", 0)
-    server = make_server(application(model, SHA256, limits, hosts))
+    server = make_server(application(model, SHA256, model_page(model), limits, hosts))
     thread = Thread(target=server.run, args=([listening],))
     thread.start()
     try:

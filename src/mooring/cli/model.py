@@ -1,5 +1,6 @@
 """`mooring predict`, `evaluate`, `personalise`, `export` and `model-card`: what people do with a model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mooring.federation import Assessment, ModelFile, Unreadable
-    from mooring.record import RunFolder
+    from mooring.reports import Findings
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or a run folder.")]
 EncoderOption = Annotated[
@@ -148,20 +149,16 @@ def model_card(  # noqa: PLR0913, PLR0917
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
     from mooring.federation import predict as ask
     from mooring.record import file_sha256
-    from mooring.reports import Findings, write_model_page
     from mooring.reports import model_card as card_text
+    from mooring.reports import write_model_page
 
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     digest = file_sha256(file_of(model))
-    run = run_of(file_of(model), digest)
-    findings = Findings(
-        measured,
-        file_sha256=digest,
-        recorded=None if run is None else run.result,
-        judged=None if run is None else run.judgement,
+    findings = replace(
+        findings_on(file_of(model), digest, hide_sites),
+        measured=measured,
         intended=intended_use,
-        hide_sites=hide_sites,
         others=None if others is None else ask(loaded, [others]),
     )
     if out is None:
@@ -196,12 +193,15 @@ def file_of(path: Path) -> Path:
     return path / MODEL_FILE if path.is_dir() else path
 
 
-def run_of(file: Path, digest: str) -> "RunFolder | None":
-    """The run beside a model, if it wrote this very file."""
+def findings_on(file: Path, digest: str, hide_sites: bool) -> "Findings":
+    """What the run beside a model knows of it, if it wrote this very file."""
     from mooring.record import RunFolder
+    from mooring.reports import Findings
 
-    folder = RunFolder(file.parent)
-    return folder if folder.ended and folder.result.files.get(file.name) == digest else None
+    run = RunFolder(file.parent)
+    if not run.ended or run.result.files.get(file.name) != digest:
+        return Findings(file_sha256=digest, hide_sites=hide_sites)
+    return Findings(file_sha256=digest, recorded=run.result, judged=run.judgement, hide_sites=hide_sites)
 
 
 def show_assessment(model: "ModelFile", found: "Assessment") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mooring.cli.arguments import say
-from mooring.cli.model import EncoderOption, Model, file_of, open_model
+from mooring.cli.model import EncoderOption, Model, file_of, findings_on, open_model
 from mooring.errors import needed
 
 MIB = 2**20
@@ -28,6 +28,7 @@ def serve(
     for library in ("uvicorn", "starlette"):
         needed(library, "serve")
     from mooring.record import file_sha256
+    from mooring.reports import model_page
     from mooring.serving import LOOPBACK, ServingLimits, application, listen, make_server
 
     loaded = open_model(model, encoder, trust_code=False)
@@ -35,7 +36,9 @@ def serve(
     listening = listen(host, port)
     own = listening.getsockname()
     local = own[0] in ("127.0.0.1", "::1")
-    app = application(loaded, file_sha256(file_of(model)), limits, LOOPBACK if local else ())
+    digest = file_sha256(file_of(model))
+    card = model_page(loaded, findings_on(file_of(model), digest, hide_sites=not local))
+    app = application(loaded, digest, card, limits, LOOPBACK if local else ())
     shown = f"[{own[0]}]" if ":" in own[0] else own[0]
     with suppress(KeyboardInterrupt):  # the way in which it ends
         say(f"http://{shown}:{own[1]}  {len(loaded.classes)} classes; Ctrl-C ends it")

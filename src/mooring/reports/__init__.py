@@ -16,7 +16,7 @@ from mooring.reports._formats.single import save_figure, save_table
 from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
 from mooring.reports._labels import label_runs
 from mooring.reports._model_sections import Findings, assessment_section, limits_section
-from mooring.reports._models import model_card, write_model_page
+from mooring.reports._models import model_card, model_page, write_model_page
 from mooring.reports._outcomes import fusion_tables, run_tables, sweep_tables
 from mooring.reports._reading import collect_report_data, collect_several, read_sweep
 from mooring.reports._report_data import NO_EXTENSION, Additions, Extension, ReportData, ReportedRun, with_positive
@@ -122,6 +122,7 @@ __all__ = [
     "label_runs",
     "limits_section",
     "model_card",
+    "model_page",
     "named_format",
     "on_log_scale",
     "quantile_caption",

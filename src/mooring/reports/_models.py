@@ -12,7 +12,7 @@ from pathlib import Path
 from mooring.federation import ModelFile
 from mooring.record import RunResult
 from mooring.reports._accuracies import accuracy_interval, baseline_sentence, describe_test_images
-from mooring.reports._formats.html import write_html
+from mooring.reports._formats.html import page, write_html
 from mooring.reports._formats.text import markdown
 from mooring.reports._model_sections import (
     Findings,
@@ -36,6 +36,11 @@ NOTHING_MEASURED = Findings()
 def write_model_page(model: ModelFile, out: Path, findings: Findings = NOTHING_MEASURED) -> None:
     """One HTML file that needs nothing else."""
     write_html(model_report(model, findings), out)
+
+
+def model_page(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:
+    """The page as text."""
+    return page(model_report(model, findings))
 
 
 def model_card(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:

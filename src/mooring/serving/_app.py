@@ -18,7 +18,7 @@ from mooring.data import ImageBytes
 from mooring.errors import ExtraError
 from mooring.federation import Explanation, ModelFile, Unreadable, explain_image, predict_image, prediction_tree
 from mooring.serving._body import receive_image
-from mooring.serving._headers import Headers
+from mooring.serving._headers import CARD_POLICY, POLICY, Headers
 from mooring.serving._limits import RefusedRequest, ServingLimits
 from mooring.serving._openapi import openapi
 from mooring.serving._scorer import Scorer
@@ -30,16 +30,18 @@ ANY_HOST: tuple[str, ...] = ()
 
 
 def application(
-    model: ModelFile, sha256: str, limits: ServingLimits = USUAL, hosts: tuple[str, ...] = ANY_HOST
+    model: ModelFile, sha256: str, card: str, limits: ServingLimits = USUAL, hosts: tuple[str, ...] = ANY_HOST
 ) -> Starlette:
-    """A model as an ASGI application. `hosts`: names that a request may address it by; all if empty."""
-    routes = Routes(model, sha256, limits)
+    """A model as an ASGI application. `card`: its model card, a page. `hosts`: names that a request may address it by;
+    all if empty."""
+    routes = Routes(model, sha256, card, limits)
     return Starlette(
         routes=[
             Route("/", routes.page),
             Route("/predict", routes.predict, methods=["POST"]),
             Route("/explain", routes.explain, methods=["POST"]),
             Route("/model", routes.about),
+            Route("/card", routes.card),
             Route("/health", routes.health),
             Route("/openapi.json", routes.openapi),
         ],
@@ -51,14 +53,17 @@ def application(
 class Routes:
     """What every address answers."""
 
-    def __init__(self, model: ModelFile, sha256: str, limits: ServingLimits) -> None:
-        self.model, self.sha256, self.limits = model, sha256, limits
+    def __init__(self, model: ModelFile, sha256: str, card: str, limits: ServingLimits) -> None:
+        self.model, self.sha256, self.card_html, self.limits = model, sha256, card, limits
         self.held = 0  # images that are received, wait or are scored
         self.scorer = Scorer()
         self.html = files("mooring.serving").joinpath("page.html").read_text("utf-8")
 
     async def page(self, _: Request) -> Response:
         return HTMLResponse(self.html)
+
+    async def card(self, _: Request) -> Response:
+        return HTMLResponse(self.card_html, headers={POLICY: CARD_POLICY})
 
     async def health(self, _: Request) -> Response:
         return JSONResponse({"status": "ready"})

@@ -10,6 +10,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+POLICY = "Content-Security-Policy"
+CARD_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"  # no network
+
 
 class Headers:
     """No answer is kept, framed or guessed at. A request for another host is refused: a page from elsewhere whose name
@@ -19,7 +22,7 @@ class Headers:
         self.app, self.hosts = app, hosts
         self.fields = {
             "Cache-Control": "no-store",
-            "Content-Security-Policy": page_policy(),
+            POLICY: page_policy(),
             "Cross-Origin-Resource-Policy": "same-origin",
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
@@ -29,7 +32,9 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_fields(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self.fields)
+                sent = MutableHeaders(scope=message)
+                for name, value in self.fields.items():
+                    sent.setdefault(name, value)
             await send(message)
 
         if scope["type"] == "http" and self.hosts and host_of(scope) not in self.hosts:

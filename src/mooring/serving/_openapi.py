@@ -36,6 +36,7 @@ def openapi(model: ModelFile, limits: ServingLimits) -> Schema:
             "/predict": {"post": predict},
             "/explain": {"post": explain},
             "/model": get("The classes, the hash of the model file and the limits.", {"type": "object"}),
+            "/card": {"get": {"summary": "The model card, a page.", "responses": {"200": {"description": "HTML."}}}},
             "/health": get("Whether the server is ready.", {"type": "object", "properties": {"status": TEXT}}),
         },
     }
