@@ -1,7 +1,7 @@
 """Rebuild images of a small site from its upload: what the disclosure check of `mooring train` is derived from.
 
     python studies/reconstruct.py           digits only; about two minutes of one core
-    python studies/reconstruct.py ROOT      digits, then CIFAR-10 from ROOT; about seven minutes
+    python studies/reconstruct.py ROOT      digits, then CIFAR-10 from ROOT; about eight minutes
 
 measures, and writes studies/reports/reconstruct.md. The attacker holds one upload of the method `mooring` (counts, sums
 of classes and the Gram matrix, in float32 as they are sent) and the feature map phi, which is public. Nothing is known
@@ -61,6 +61,13 @@ class Setting:
     starts: int
     steps: int
     smooth: float = 0.0
+    copies: int = 1  # that the site has of every image
+    noise: float = 0.0  # of each copy, of 255
+    directions: int | None = None  # of the span, the largest ones; None: all above rounding
+
+    def held(self, images: int) -> str:
+        """50 (20 times, noise 5)"""
+        return str(images) if self.copies == 1 else f"{images} ({self.copies} times, noise {self.noise:g})"
 
 
 DIGITS, PHOTOS = "digits, 8 x 8 grey", "CIFAR-10, 32 x 32 colour"
@@ -68,6 +75,10 @@ FILTERS, ENCODER = "whitened filters", "encoder (EfficientNet-Lite2)"
 SETTINGS = (
     Setting("digits", WhitenedFilters(), f"{DIGITS} | {FILTERS}", (5, 20, 100, 250, 400, 500, 640), 64, 400),
     Setting("digits", WhitenedFilters(channels=32), f"{DIGITS} | {FILTERS}", (5, 20, 60, 100, 160), 64, 400),
+    Setting("digits", WhitenedFilters(), f"{DIGITS} | {FILTERS}", (50,), 64, 400, copies=20),
+    Setting("digits", WhitenedFilters(), f"{DIGITS} | {FILTERS}", (50,), 64, 400, copies=20, noise=2.0),
+    Setting("digits", WhitenedFilters(), f"{DIGITS} | {FILTERS}", (50,), 64, 400, copies=20, noise=5.0, directions=50),
+    Setting("digits", WhitenedFilters(), f"{DIGITS} | {FILTERS}", (50,), 64, 400, copies=20, noise=20.0, directions=50),
     Setting("cifar10", WhitenedFilters(), f"{PHOTOS} | {FILTERS}", (5, 20, 100, 500), 2, 400, 10.0),
     Setting("cifar10", EncoderFeatures(), f"{PHOTOS} | {ENCODER}", (5, 20, 100, 500), 1, 400, 10.0),
 )
@@ -146,14 +157,24 @@ def attack(setting: Setting, site: ImageSet, seed: int) -> Outcome:
     """Build the upload, rebuild what can be rebuilt from it alone, then compare."""
     began = process_time()
     blueprint = blueprint_of(site)
-    _, sums, second = Moments(setting.map, "shared", "float32")(blueprint.build(torch.Generator()), site).values()
+    uploaded = copied(site, setting, seed)
+    _, sums, second = Moments(setting.map, "shared", "float32")(blueprint.build(torch.Generator()), uploaded).values()
     values, vectors = torch.linalg.eigh(unpack_triangle(second.double(), sums.shape[1]))
-    span = vectors[:, values > ROUNDING * values[-1]].float()
+    rank = int((values > ROUNDING * values[-1]).sum())
+    span = vectors[:, -min(rank, setting.directions or rank) :].float()
     pixels = rebuilt_from(span, with_gradients(setting.map.build(blueprint)), site.shape, setting, seed)
     best, which = correlation(pixels, site.images.float() / 255).max(1)
     rebuilt = len(which[best > REBUILT].unique())
     seconds = process_time() - began
-    return Outcome(len(site), sums.shape[1], span.shape[1], rebuilt, best.max().item(), best.mean().item(), seconds)
+    return Outcome(len(site), sums.shape[1], rank, rebuilt, best.max().item(), best.mean().item(), seconds)
+
+
+def copied(site: ImageSet, setting: Setting, seed: int) -> ImageSet:
+    """Every image several times, each with noise of its own."""
+    pixels = site.images.repeat(setting.copies, 1, 1, 1).float()
+    noise = torch.randn(pixels.shape, generator=torch.Generator().manual_seed(seed))
+    pixels = (pixels + setting.noise * noise).clamp(0, 255).round().to(torch.uint8)
+    return ImageSet(pixels, site.labels.repeat(setting.copies), site.classes)
 
 
 def rebuilt_from(span: Tensor, features: Features, shape: tuple[int, int, int], setting: Setting, seed: int) -> Tensor:
@@ -196,7 +217,7 @@ def rows(root: str | None) -> Iterator[str]:
                 found.append(attack(setting, everything.select(order[:images]), seed))
             cells = [
                 f"{found[0].features:,}",
-                str(images),
+                setting.held(images),
                 "; ".join(f"{one.rank:,}" for one in found),
                 str(setting.starts),
                 str(setting.steps),

@@ -9,9 +9,11 @@ import torch
 from federated import ACCEPTS, CHEAP, CLASSES, IMAGES, Federated, write_sites
 from PIL import Image
 
+from mooring.data import ImageSet
 from mooring.errors import FederationError
+from mooring.events import silent
 from mooring.federation._container import decode_container
-from mooring.federation._disclosure import GramSpan, gram_spans
+from mooring.federation._disclosure import GramSpan, disclosed, gram_spans
 from mooring.federation._site_rules import SiteRules
 from mooring.federation._train import folder_of, preview
 from mooring.federation._upload_file import read_upload
@@ -53,6 +55,23 @@ def test_enough_images_need_no_acceptance_and_the_upload_has_the_bytes_it_always
     path = federated.train("north", rules=USUAL)
     assert "accepted_disclosure" not in decode_container(path.read_bytes(), "upload").manifest
     assert "many images share every direction" in " ".join(cli("inspect", path)[1].split())
+
+
+@pytest.mark.parametrize("noise", [0, 4])
+def test_the_same_pictures_many_times_are_not_many_images(noise, federated):
+    """35 images for 64 features are too few; so are four copies of each, with a little noise or without."""
+    shard = folder_of(federated.job, "south", federated.data("south")).shard()
+    rng = torch.Generator().manual_seed(1)
+    copies = shard.images[:].repeat(4, 1, 1, 1).float()
+    noisy = (copies + noise * torch.randn(copies.shape, generator=rng)).clamp(0, 255).round().to(torch.uint8)
+    many = ImageSet(noisy, shard.labels.repeat(4), shard.classes)
+    work = federated.job.work
+    [part] = work.needs
+    sums = part(work.blueprint.build(torch.Generator()), many)
+    assert not any(span.reveals_images for span in gram_spans(sums))
+    with pytest.raises(FederationError, match=r"3\d different images span"):
+        disclosed(federated.job, "south", sums, many, USUAL, silent)
+    assert disclosed(federated.job, "south", sums, many, ACCEPTS, silent)
 
 
 def test_a_check_says_it_before_training(federated):

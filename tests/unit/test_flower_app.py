@@ -32,7 +32,7 @@ SITES = ("north", "south", "east")
 class Grid:
     """Nodes answer at once; the first replies of some of them are lost on the way, or late by one look."""
 
-    nodes: dict[int, dict[str, str]]
+    nodes: dict[int, dict[str, object]]
     lost: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # as they were registered
     late: set[int] = field(default_factory=set)
@@ -95,6 +95,7 @@ def federation(tmp_path, monkeypatch):
             "data": str(tmp_path / "images" / site),
             "home": str(tmp_path / site),
             "coordinator": identity.public,
+            "accept_disclosure": True,
         }
         for number, site in enumerate(SITES, 1)
     }
@@ -215,10 +216,13 @@ def test_a_bug_at_a_node_keeps_its_traceback_there_and_the_server_hears_a_reject
     assert "Traceback" in caplog.text
 
 
-def test_two_nodes_that_speak_for_one_site_are_both_set_aside(federation, tmp_path):
+def test_two_nodes_that_speak_for_one_site_stop_the_run(federation, tmp_path):
     nodes, run = federation
     twin = nodes[3] | {"name": "north", "home": str(tmp_path / "twin")}
-    assert run(Grid({0: twin, 1: nodes[1], 2: nodes[2], 3: nodes[3]}), need=2) == ["south", "east"]
+    grid = Grid({0: twin, 1: nodes[1], 2: nodes[2], 3: nodes[3]})
+    with pytest.raises(FederationError, match="north: has files that are signed with different keys"):
+        run(grid, need=2)
+    assert run(grid, need=2, drop="north") == ["south", "east"]
 
 
 def test_an_unusual_site_stops_the_run_and_a_second_run_with_a_decision_asks_no_node_again(federation, tmp_path):

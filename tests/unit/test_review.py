@@ -129,6 +129,19 @@ def test_a_late_site_that_is_unusual_stops_too_and_the_model_stays(desk):
     assert [entry.who for entry in desk.coordinator.log.entries() if entry.action == "withdrawn"] == ["south"]
 
 
+def test_who_signs_a_second_file_for_a_site_does_not_have_it_set_aside(images, tmp_path):
+    """In a job without keys: the honest file and that of another account were both left out, exit code 0."""
+    desk = federation(images, tmp_path / "keyless", keys={})
+    paths = trained(desk)
+    honest = read_upload(paths[0])
+    forged = desk.root / "forged.mooring"
+    forged.write_bytes(encode_file(honest.manifest, honest.upload, desk.identity("east").key))
+    with pytest.raises(FederationError, match="north: has files that are signed with different keys"):
+        desk.fuse(*paths, forged)
+    assert not (desk.root / "model.mooring").exists()
+    assert len(desk.fuse(*paths).fused.used) == 3
+
+
 @pytest.mark.parametrize(
     ("terms", "problem"),
     [

@@ -13,6 +13,7 @@ from mooring.federation._keys import fingerprint, own_identity
 from mooring.federation._log import Log
 from mooring.federation._recovery import write_recovery
 from mooring.federation._site_rules import SiteRules, write_pins
+from mooring.federation._sum_ledger import isolated, record_of
 from mooring.federation._train import approve, folder_of, train
 
 SITES = (*IMAGES, "west")
@@ -38,6 +39,12 @@ def job_of(federated, *sites):
     other.sites = sites
     keys = {site: federated.identity(site).public for site in sites}
     return opened_job(decode_container(other.planned(secure_images=10**6, keys=keys), JOB), "job")
+
+
+def entry_of(federated, *sites):
+    """A line of north's log: it took part in the sum over these sites."""
+    job = job_of(federated, *sites)
+    federated.log("north").note("trained", job.sha256, who="north", sum_=record_of(job))
 
 
 def recover(federated, site, *missing, job=None, rules=SiteRules()):
@@ -152,6 +159,28 @@ class TestTwoSums:
         secret.train("north", job_of(secret, "north", "south", "west"), "three.mooring")
         [warning] = recover(secret, "north", "east")
         assert "of the same sites" in warning
+
+    def test_three_sums_that_give_one_site_together_are_noticed(self, secret):
+        """{n, a, b, c} and {n, d, e, f} minus {n, a, b, c, d, e, f} is north; any two differ by three sites or more."""
+        for others in ("abc", "def"):
+            entry_of(secret, "north", *others)
+        all_ = job_of(secret, "north", *"abcdef")
+        with pytest.raises(FederationError, match=r"with the 2 secure sums .* this one reveals numbers of north"):
+            secret.train("north", all_, "all.mooring", rules=STRICT)
+
+    @pytest.mark.parametrize(
+        ("earlier", "new", "alone"),
+        [
+            (["nabc", "ndef"], "nabcdef", "n"),
+            (["nabc", "ndef"], "nabcdefg", "gn"),
+            (["nabcde", "nabc"], "nfghij", ""),  # d and e were known before
+            (["nabc"], "nabcdef", ""),
+            (["nabc", "ndef"], "nghi", ""),
+            ([], "nab", ""),
+        ],
+    )
+    def test_combinations_of_sums_are_searched_for_few_sites(self, earlier, new, alone):
+        assert "".join(isolated(earlier, new)) == alone
 
     def test_a_log_from_before_there_was_a_ledger_is_read(self, tmp_path):
         log = Log(tmp_path)

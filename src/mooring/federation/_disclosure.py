@@ -5,23 +5,31 @@ to rounding. If r < d, an attacker can look for pixels whose features lie in the
 images, hardly any pixels but those of the site's images do, and images were rebuilt (`studies/reconstruct.py`,
 docs/privacy.md). The more images share a direction, the less it says of one of them. Images were rebuilt only where
 n = r; the check asks for n >= 1.25 r.
+
+n counts different pictures: copies share their direction with each other only, and pictures that a site had many times
+were rebuilt however many files there were. Near-copies add directions of noise, so neither n nor r shows them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import torch
 from torch import Tensor
 
+from mooring.data import ImageSet, batches, joined, near_copies
 from mooring.errors import FederationError
+from mooring.events import Emit, ImagesRead
 from mooring.federation._job_file import JobFile
 from mooring.federation._privacy import figures_of
 from mooring.federation._site_rules import SiteRules
+from mooring.seeds import generator
 from mooring.uploads import SECOND_MOMENTS, strip_settings_hash, triangle_size, unpack_triangle
 
 RANK = 1e-6  # of the largest eigenvalue, below which a direction is rounding
 IMAGES_PER_DIRECTION = 1.25
+COMPARED = 2  # times as many images as are enough are searched for copies
+BATCH = 256
 REBUILT = "images can be rebuilt from them, as digits and photos were in tests (docs/privacy.md)"
 
 
@@ -31,7 +39,8 @@ class GramSpan:
 
     rank: int
     features: int
-    images: int
+    images: int  # different ones, where the images are at hand
+    label: int | None = None  # the class, if the matrix is that of one
 
     @property
     def reveals_images(self) -> bool:
@@ -51,11 +60,11 @@ class GramSpan:
 def gram_spans(tensors: Mapping[str, Tensor]) -> list[GramSpan]:
     """The span of every Gram matrix: one for all images, or one for each class that has some."""
     found = []
-    for second, features, images in gram_matrices(tensors):
+    for second, features, images, label in gram_matrices(tensors):
         if images and torch.isfinite(second).all():
             values = torch.linalg.eigvalsh(unpack_triangle(second.double(), features))
             rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
-            found.append(GramSpan(rank, features, images))
+            found.append(GramSpan(rank, features, images, label))
     return found
 
 
@@ -64,8 +73,8 @@ def most_revealing(spans: list[GramSpan]) -> GramSpan | None:
     return min(spans, key=lambda span: span.images / max(1, span.rank), default=None)
 
 
-def gram_matrices(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int, int]]:
-    """Second moments, the number of their features and of their images."""
+def gram_matrices(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int, int, int | None]]:
+    """Second moments, the number of their features and of their images, and their class if they are of one."""
     for name, second in tensors.items():
         own = name.partition(".")[0]
         sums, counts = tensors.get(f"{own}.sums"), tensors.get(f"{own}.counts")
@@ -73,9 +82,10 @@ def gram_matrices(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int, 
             continue
         features = sums.shape[1]
         if second.shape == (triangle_size(features),):
-            yield second, features, int(counts.sum())
+            yield second, features, int(counts.sum()), None
         elif second.shape == (len(counts), triangle_size(features)):
-            yield from ((one, features, int(count)) for one, count in zip(second, counts, strict=True))
+            for label, (one, count) in enumerate(zip(second, counts, strict=True)):
+                yield one, features, int(count), label
 
 
 def features_of(job: JobFile) -> int | None:
@@ -102,18 +112,44 @@ def expected_disclosure(job: JobFile, images: int) -> str | None:
     return few if span.reveals_images else None
 
 
-def disclosed(job: JobFile, site: str, tensors: Mapping[str, Tensor], rules: SiteRules) -> bool:
+def disclosed(
+    job: JobFile, site: str, tensors: Mapping[str, Tensor], shard: ImageSet, rules: SiteRules, emit: Emit
+) -> bool:
     """Stop if images can be rebuilt from what would leave the site and the site has not accepted that; has it?"""
     if job.manifest.secure is not None or figures_of(job.work):
         return False
-    span = most_revealing(gram_spans(tensors))
+    spans = gram_spans(tensors)
+    span = most_revealing(spans)
+    copies = ""
+    if span is not None and not span.reveals_images:
+        span = most_revealing([replace(one, images=different_images(shard, one, emit)) for one in spans])
+        copies = " different"
     if span is None or not span.reveals_images:
         return False
     if not rules.accept_disclosure:
         raise FederationError(
-            f"{site}: images can be rebuilt from its sums: {span.images:,} images span {span.rank:,} directions of "
-            f"{span.features:,} features, and {span.enough:,} images are enough",
+            f"{site}: images can be rebuilt from its sums: {span.images:,}{copies} images span {span.rank:,} "
+            f"directions of {span.features:,} features, and {span.enough:,}{copies} images are enough",
             "join with another site, or ask for a job with --secure-sum or with noise (--epsilon); if you accept it, "
             "add --accept-disclosure (a Flower node: accept_disclosure=true)",
         )
     return True
+
+
+def different_images(shard: ImageSet, span: GramSpan, emit: Emit) -> int:
+    """How many images behind this matrix there are at least, near-copies of each other counted as one.
+
+    Of many images, a random part is compared, twice as large as would be enough.
+    """
+    chosen = (shard.labels == span.label).nonzero()[:, 0] if span.label is not None else torch.arange(len(shard))
+    order = torch.randperm(len(chosen), generator=generator(0, "disclosure"))
+    part = shard.select(chosen[order[: COMPARED * span.enough]].sort().values)
+    first = {digest: place for place, digest in reversed(list(enumerate(part.image_digests())))}
+    only = part.select(torch.tensor(sorted(first.values())))  # each once, also those without details
+
+    def watch(done: int, of: int) -> None:
+        if done:
+            emit(ImagesRead(done, of))
+
+    copies = near_copies(batches(only.images, BATCH), only.labels, watch)
+    return len(set(joined(len(only), [(copy.image, copy.of) for copy in copies])))

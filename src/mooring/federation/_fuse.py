@@ -82,7 +82,9 @@ def fuse_uploads(
             replace(decision_on(file, "left out", "the coordinator dropped it"), seen=before.seen_at(file))
             for file in dropped
         ]
-    answers = sound_files(job, [file for file in taking_part if file not in dropped])
+    staying = [file for file in taking_part if file not in dropped]
+    reject_two_signers([file for file in staying if problem_of(job, file) is None])
+    answers = sound_files(job, staying)
     decisions += answers.aside
     used = answers.sound
     reject_unreviewed(job, answers, terms)
@@ -164,6 +166,18 @@ def sound_files(job: JobFile, files: Sequence[UploadFile]) -> Answers:
         aside,
         {by_client[row.client].manifest.site: row for row in judged if row.outcome is Outcome.NEEDS_REVIEW},
     )
+
+
+def reject_two_signers(answers: Sequence[UploadFile]) -> None:
+    """Stop if two accounts speak for one site: without a key in the job, anybody could have a site set aside."""
+    for site in dict.fromkeys(file.manifest.site for file in answers):
+        signers = sorted({fingerprint(file.signer) for file in answers if file.manifest.site == site})
+        if len(signers) > 1:
+            raise FederationError(
+                f"{site}: has files that are signed with different keys ({', '.join(signers)})",
+                "ask the site for its fingerprint and name its file only, or leave the site out with --drop; keys in "
+                "the job (mooring plan --key SITE=KEY) prevent this",
+            )
 
 
 def reject_incomplete(used: Sequence[UploadFile], decisions: Sequence[Decision], terms: Terms) -> None:

@@ -1,9 +1,12 @@
 """The secure sums that a site took part in: what two of them reveal together, and one masked file per job and key."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
+from itertools import chain, combinations
 from pathlib import Path
+
+import torch
 
 from mooring.data import ImageSet
 from mooring.errors import FederationError
@@ -30,6 +33,7 @@ def overlaps(job: JobFile, sum_: SumRecord, earlier: Sequence[Entry]) -> tuple[s
     """Earlier sums that reveal few sites, or changes at them, together with this one."""
     names = {site.key: site.name for site in job.manifest.sites}
     found: dict[str, None] = {}
+    sums = [entry.sum.keys for entry in earlier if entry.sum is not None and entry.job != job.sha256]
     for entry in earlier:
         if entry.sum is None or entry.job == job.sha256:
             continue
@@ -41,7 +45,32 @@ def overlaps(job: JobFile, sum_: SumRecord, earlier: Sequence[Entry]) -> tuple[s
             found[f"{where} that differs by {' and '.join(apart)} only: together they reveal numbers of so few"] = None
         elif sum_.images and entry.sum.images == sum_.images:
             found[f"{where} with the same images: together they reveal the sum of {', '.join(apart)}"] = None
+    alone = () if found else isolated(sums, sum_.keys)
+    if alone:
+        few = " and ".join(sorted(names.get(key) or fingerprint(key) for key in alone))
+        before = f"with the {len(set(sums))} secure sums that this site took part in before"
+        found[f"{before}, this one reveals numbers of {few}"] = None
     return tuple(found)
+
+
+def isolated(earlier: Sequence[Collection[str]], new: Collection[str]) -> tuple[str, ...]:
+    """The fewest sites, below FEWEST, of which a combination of these sums tells the numbers; only with the new sum.
+
+    With a row of M for each sum and a column for each site, a combination of sums that is zero outside of the sites T
+    and not within them exists where  rank M without the columns T < rank M.
+    """
+    sums = list(dict.fromkeys(frozenset(keys) for keys in earlier))
+    sites = sorted(frozenset(new).union(*sums))
+    rows = torch.tensor([[site in keys for site in sites] for keys in (*sums, new)], dtype=torch.float64)
+
+    def tells(matrix: torch.Tensor, without: tuple[int, ...]) -> bool:
+        left = [column for column in range(len(sites)) if column not in without]
+        return bool(torch.linalg.matrix_rank(matrix[:, left]) < torch.linalg.matrix_rank(matrix))
+
+    for few in chain.from_iterable(combinations(range(len(sites)), size) for size in range(1, FEWEST)):
+        if tells(rows, few) and not (sums and tells(rows[:-1], few)):
+            return tuple(sites[column] for column in few)
+    return ()
 
 
 def reject_overlaps(warnings: Sequence[str], rules: SiteRules) -> None:

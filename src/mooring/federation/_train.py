@@ -190,7 +190,7 @@ def train(  # noqa: PLR0913
     work = with_noise_of(job.work, job.sha256, identity.key)
     upload, last = train_site(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
-    accepted = disclosed(job, site.name, upload.tensors, rules)
+    accepted = disclosed(job, site.name, upload.tensors, shard, rules, emit)
     claim_mask(job, site.name, identity, log)
     upload = masked(job, upload, site.name, identity.key) if secure else upload
     upload = without_counts(upload) if job.withholds else upload
