@@ -3,8 +3,9 @@
     python studies/poison.py            digits only; about a minute
     python studies/poison.py ROOT       digits, then CIFAR-10 from ROOT; four minutes
 
-measures, and writes studies/reports/poison.md. Five sites share the images (Dirichlet shares of every class); the
-largest one, or the largest two, are changed. Accuracy is that of training images that no site has.
+measures, and writes studies/reports/poison.md and counts in docs/security.md. Five sites share the images (Dirichlet
+shares of every class); the largest one, or the largest two, are changed. Accuracy is that of training images that no
+site has.
 
 A site is *found* if it is rejected or needs review. "Checked" is the model without the sites that were found, which is
 what a coordinator gets who drops each of them and keeps the honest ones; of a site and its copy one is dropped.
@@ -40,7 +41,9 @@ PHOTO_SEEDS = tuple(range(1, 7))
 APART = 360
 PHOTOS, PHOTOS_APART = 3000, 600
 PAGE = Path(__file__).parents[1] / "studies/reports/poison.md"
+SECURITY = Path(__file__).parents[1] / "docs/security.md"
 BEGIN, END = "<!-- poisoned sites -->", "<!-- end of poisoned sites -->"
+COUNTED, COUNTED_END = "<!-- sites counted -->", "<!-- end of sites counted -->"
 
 
 def uploaded(client: int, shard: ImageSet, part: Moments = PART) -> Upload:
@@ -101,6 +104,17 @@ def with_ridge(upload: Upload, share: float = 0.5) -> Upload:
     diagonal = rows == columns
     packed[diagonal] += share * packed[diagonal].max()
     return replace(upload, tensors={**upload.tensors, name: packed.to(upload.tensors[name].dtype)})
+
+
+def thin(upload: Upload) -> Upload:
+    """The class means as they are, but of one image for each class: as if chance explained any distance."""
+    (first, counts), (second, sums), (third, packed) = upload.tensors.items()
+    means = sums.double() / counts.double().clamp(min=1)[:, None]
+    rows, columns = torch.triu_indices(means.shape[1], means.shape[1])
+    gram = (means.T @ means)[rows, columns].to(packed.dtype)
+    one = (counts > 0).long()
+    tensors = {first: one, second: means.to(sums.dtype), third: gram}
+    return replace(upload, tensors=tensors, samples=int(one.sum()))
 
 
 Poison = Callable[[Sequence[ImageSet], int], Upload]
@@ -209,6 +223,7 @@ ATTACKS: dict[str, Attack] = {
     "absurd counts: everything times 1e6": lambda on, s, k: many(on.uploaded(k, s[k])),
     "c I added, c half of the largest entry": lambda on, s, k: with_ridge(on.uploaded(k, s[k])),
     "c I added, c a hundredth of it": lambda on, s, k: with_ridge(on.uploaded(k, s[k]), 0.01),
+    "class means as if of one image each": lambda on, s, k: thin(on.uploaded(k, s[k])),
     "a copy of another site": lambda on, s, k: on.uploaded(k, s[copied(s, k)]),
     "a copy with noise in its pixels": lambda on, s, k: on.uploaded(k, s[copied(s, k)], None, with_noise),
     "two pairs swapped in 30 % of the images": lambda on, s, k: on.uploaded(
@@ -233,6 +248,32 @@ def judged(
     return tuple(sorted(found, key=lambda row: row.client))
 
 
+@dataclass
+class Counts:
+    """What became of sites, over many fusions."""
+
+    fusions: int = 0
+    poisoned: int = 0
+    found: int = 0
+    honest: int = 0
+    asked: int = 0  # honest sites that need review
+    rejected: int = 0  # honest sites
+
+    def add(self, judgements: Sequence[Judgement], poisoned: set[int]) -> None:
+        self.fusions += 1
+        self.poisoned += len(poisoned)
+        self.found += len(found_among(judgements) & poisoned)
+        honest = [row.outcome for row in judgements if row.client not in poisoned]
+        self.honest += len(honest)
+        self.asked += honest.count(Outcome.NEEDS_REVIEW)
+        self.rejected += honest.count(Outcome.REJECTED)
+
+    def row(self, title: str) -> str:
+        used = self.honest - self.asked - self.rejected
+        cells = (self.fusions, self.poisoned, self.found, self.honest, used, self.asked, self.rejected)
+        return f"| {title} | {' | '.join(f'{cell:,}' for cell in cells)} |"
+
+
 def found_among(judgements: Sequence[Judgement]) -> set[int]:
     return {row.client for row in judgements if row.outcome is not Outcome.USED}
 
@@ -250,7 +291,7 @@ def largest(rows: Sequence[Tensor], count: int) -> list[int]:
     return sorted(range(len(rows)), key=lambda k: -len(rows[k]))[:count]
 
 
-def shift_rows(on: Setting) -> Iterator[str]:
+def shift_rows(on: Setting, counts: Counts) -> Iterator[str]:
     """Honest sites, one of which takes other images: nobody may be rejected; how often a person is asked."""
     for shift, change in SHIFTS.items():
         for skew_name, skew in SKEWS.items():
@@ -259,11 +300,13 @@ def shift_rows(on: Setting) -> Iterator[str]:
             for rows, held in on.divisions(skew):
                 [own] = largest(rows, 1)
                 uploads = [on.uploaded(k, r, None, change if k == own else SHIFTS["none"]) for k, r in enumerate(rows)]
-                outcomes += [row.outcome for row in judged(uploads, on.head, on.blueprint)]
+                judgements = judged(uploads, on.head, on.blueprint)
+                counts.add(judgements, set())
+                outcomes += [row.outcome for row in judgements]
                 everybody.append(on.accuracy(uploads, held, change))
                 without.append(on.accuracy(uploads[:own] + uploads[own + 1 :], held, change))
-            counts = [f"{outcomes.count(one)} of {len(outcomes)}" for one in (Outcome.REJECTED, Outcome.NEEDS_REVIEW)]
-            cells = (on.name, shift, skew_name, str(len(everybody)), *counts, mean_text(everybody), mean_text(without))
+            shares = [f"{outcomes.count(one)} of {len(outcomes)}" for one in (Outcome.REJECTED, Outcome.NEEDS_REVIEW)]
+            cells = (on.name, shift, skew_name, str(len(everybody)), *shares, mean_text(everybody), mean_text(without))
             yield f"| {' | '.join(cells)} |"
 
 
@@ -291,13 +334,15 @@ class Tally:
         return [mean_text(values) for values in (self.without, self.checked, self.unchecked)]
 
 
-def tallied(on: Setting, attack: str, liars: int, skew: float) -> Tally:
+def tallied(on: Setting, attack: str, liars: int, skew: float, counts: Counts) -> Tally:
     tally = Tally(liars)
     for rows, held in on.divisions(skew):
         bad = set(largest(rows, liars))
         honest = [on.uploaded(k, own) for k, own in enumerate(rows)]
         uploads = [ATTACKS[attack](on, rows, k) if k in bad else upload for k, upload in enumerate(honest)]
-        aside = found_among(judged(uploads, on.head, on.blueprint))
+        judgements = judged(uploads, on.head, on.blueprint)
+        counts.add(judgements, bad)
+        aside = found_among(judgements)
         originals = {copied(rows, k) for k in bad} if attack.startswith("a copy") else set()
         tally.found += len(aside & bad)
         tally.accused += len(aside - bad - originals)
@@ -307,10 +352,10 @@ def tallied(on: Setting, attack: str, liars: int, skew: float) -> Tally:
     return tally
 
 
-def attack_rows(on: Setting) -> Iterator[str]:
+def attack_rows(on: Setting, counted: Counts) -> Iterator[str]:
     for attack in ATTACKS:
         for skew_name, skew in SKEWS.items():
-            one, two = (tallied(on, attack, liars, skew) for liars in (1, 2))
+            one, two = (tallied(on, attack, liars, skew, counted) for liars in (1, 2))
             counts = [f"{first}; {second}" for first, second in zip(one.counts, two.counts, strict=True)]
             cells = (on.name, attack, skew_name, str(one.n), *counts, *one.figures, *two.figures)
             yield f"| {' | '.join(cells)} |"
@@ -322,15 +367,19 @@ def printed(rows: Iterator[str]) -> Iterator[str]:
         yield row
 
 
-def tables(settings: Sequence[Setting]) -> str:
+def tables(settings: Sequence[Setting]) -> tuple[str, str]:
+    """All rows, and the counts over them."""
+    honest, attacked = Counts(), Counts()
     lines = ["| images | shift of one honest site | division | n | rejected | asked about | with it | without it |"]
     lines.append("|---|---|---|---|---|---|---|---|")
-    lines += [row for on in settings for row in printed(shift_rows(on))]
+    lines += [row for on in settings for row in printed(shift_rows(on, honest))]
     accuracies = [f"{liars}: {what}" for liars in (1, 2) for what in ("without", "checked", "unchecked")]
     heads = ["images", "poison of 1; 2 sites", "division", "n", "found", "honest asked about", *accuracies]
     lines += ["", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    lines += [row for on in settings for row in printed(attack_rows(on))]
-    return "\n".join(lines)
+    lines += [row for on in settings for row in printed(attack_rows(on, attacked))]
+    counts = ["| sites | fusions | poisoned | found | honest | used | asked about | expelled |", "|---" * 8 + "|"]
+    counts += [honest.row("all honest, one with other images"), attacked.row("one or two of five poisoned")]
+    return "\n".join(lines), "\n".join(counts)
 
 
 def photos(root: str) -> Setting:
@@ -342,9 +391,14 @@ def photos(root: str) -> Setting:
     return Setting("CIFAR-10", images.select(order), PHOTOS_APART, blueprint, head, PHOTO_SEEDS)
 
 
+def write(path: Path, begin: str, text: str, end: str) -> None:
+    before, rest = path.read_text("utf-8").split(begin)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}", "utf-8")
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     settings = [Setting("digits", Digits().train(), APART), *map(photos, sys.argv[1:2])]
-    found = tables(settings)
-    before, rest = PAGE.read_text("utf-8").split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{found}\n\n{END}{rest.split(END)[1]}", "utf-8")
+    found, counted = tables(settings)
+    write(PAGE, BEGIN, found, END)
+    write(SECURITY, COUNTED, counted, COUNTED_END)

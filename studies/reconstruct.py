@@ -3,7 +3,9 @@
     python studies/reconstruct.py           digits only; about two minutes of one core
     python studies/reconstruct.py ROOT      digits, then CIFAR-10 from ROOT; about eight minutes
 
-measures, and writes studies/reports/reconstruct.md. The attacker holds one upload of the method `mooring` (counts, sums
+measures, and writes studies/reports/reconstruct.md and counts in docs/security.md.
+
+The attacker holds one upload of the method `mooring` (counts, sums
 of classes and the Gram matrix, in float32 as they are sent) and the feature map phi, which is public. Nothing is known
 about the images. For the span U of the Gram matrix, the attacker minimises over pixels x in [0, 1], from random starts,
 
@@ -16,7 +18,7 @@ rebuilt if a start ends with a correlation above 0.95 to it, over all pixels and
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from time import process_time
@@ -27,6 +29,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mooring.data import SOURCES, ImageSet
+from mooring.events import silent
+from mooring.federation import GramSpan, different_images
 from mooring.models import (
     FLAT_VARIANCE,
     Blueprint,
@@ -46,7 +50,9 @@ TINY = 1e-12
 COARSE = 8  # pixels a side of the noise that an attack starts from
 PAGE = Path(__file__).parents[1] / "studies/reports/reconstruct.md"
 HEADINGS = "| images | map | features | site has | rank | starts | steps | rebuilt | best | mean | seconds |"
+SECURITY = Path(__file__).parents[1] / "docs/security.md"
 BEGIN, END = "<!-- rebuilt images -->", "<!-- end of rebuilt images -->"
+COUNTED, COUNTED_END = "<!-- images counted -->", "<!-- end of images counted -->"
 Features = Callable[[Tensor], Tensor]  # pixels in [0, 1] -> features, with gradients
 
 
@@ -64,6 +70,10 @@ class Setting:
     copies: int = 1  # that the site has of every image
     noise: float = 0.0  # of each copy, of 255
     directions: int | None = None  # of the span, the largest ones; None: all above rounding
+
+    @property
+    def kind(self) -> str:
+        return "" if self.copies == 1 else f", {self.copies} copies of each, noise {self.noise:g}"
 
     def held(self, images: int) -> str:
         """50 (20 times, noise 5)"""
@@ -95,6 +105,7 @@ class Outcome:
     best: float  # correlation of the best start
     mean: float  # over starts
     seconds: float  # of one core
+    stopped: bool  # by the disclosure check
 
 
 def blueprint_of(images: ImageSet) -> Blueprint:
@@ -164,9 +175,11 @@ def attack(setting: Setting, site: ImageSet, seed: int) -> Outcome:
     span = vectors[:, -min(rank, setting.directions or rank) :].float()
     pixels = rebuilt_from(span, with_gradients(setting.map.build(blueprint)), site.shape, setting, seed)
     best, which = correlation(pixels, site.images.float() / 255).max(1)
-    rebuilt = len(which[best > REBUILT].unique())
+    different = len(which[best > REBUILT].unique())
     seconds = process_time() - began
-    return Outcome(len(site), sums.shape[1], rank, rebuilt, best.max().item(), best.mean().item(), seconds)
+    sent = GramSpan(rank, sums.shape[1], len(uploaded))
+    stopped = replace(sent, images=different_images(uploaded, sent, silent)).reveals_images
+    return Outcome(len(site), sums.shape[1], rank, different, best.max().item(), best.mean().item(), seconds, stopped)
 
 
 def copied(site: ImageSet, setting: Setting, seed: int) -> ImageSet:
@@ -202,8 +215,8 @@ def correlation(a: Tensor, b: Tensor) -> Tensor:
     return a @ b.T
 
 
-def rows(root: str | None) -> Iterator[str]:
-    """The table, measured line by line."""
+def rows(root: str | None, counted: dict[str, list[Outcome]]) -> Iterator[str]:
+    """The table, measured line by line; all that was measured, by kind of images, into `counted`."""
     yield HEADINGS
     yield "|---" * HEADINGS.count(" | ") + "|---|"
     for setting in SETTINGS:
@@ -215,6 +228,7 @@ def rows(root: str | None) -> Iterator[str]:
             for seed in SEEDS:
                 order = torch.randperm(len(everything), generator=torch.Generator().manual_seed(seed))
                 found.append(attack(setting, everything.select(order[:images]), seed))
+            counted.setdefault(f"{setting.title}{setting.kind}", []).extend(found)
             cells = [
                 f"{found[0].features:,}",
                 setting.held(images),
@@ -229,17 +243,34 @@ def rows(root: str | None) -> Iterator[str]:
             yield f"| {setting.title} | {' | '.join(cells)} |"
 
 
-def write(lines: list[str]) -> None:
-    page = PAGE.read_text("utf-8")
-    before, rest = page.split(BEGIN)
+def counts(found: dict[str, list[Outcome]]) -> list[str]:
+    """Uploads and images, by what the disclosure check does."""
+    lines = [
+        "| images | map | uploads | the check stops | images rebuilt from these | from the others |",
+        "|---" * 6 + "|",
+    ]
+    for title, outcomes in found.items():
+        stopped = [one for one in outcomes if one.stopped]
+        passed = [one for one in outcomes if not one.stopped]
+        rebuilt = [
+            f"{sum(one.rebuilt for one in some)} of {sum(one.images for one in some):,}" for some in (stopped, passed)
+        ]
+        lines.append(f"| {title} | {len(outcomes)} | {len(stopped)} | {' | '.join(rebuilt)} |")
+    return lines
+
+
+def write(path: Path, begin: str, lines: list[str], end: str) -> None:
+    before, rest = path.read_text("utf-8").split(begin)
     table = "\n".join(lines)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.split(END)[1]}", "utf-8")
+    path.write_text(f"{before}{begin}\n\n{table}\n\n{end}{rest.split(end)[1]}", "utf-8")
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    lines = []
-    for line in rows(sys.argv[1] if len(sys.argv) > 1 else None):
+    lines: list[str] = []
+    outcomes: dict[str, list[Outcome]] = {}
+    for line in rows(sys.argv[1] if len(sys.argv) > 1 else None, outcomes):
         print(line, flush=True)
         lines.append(line)
-    write(lines)
+    write(PAGE, BEGIN, lines, END)
+    write(SECURITY, COUNTED, counts(outcomes), COUNTED_END)

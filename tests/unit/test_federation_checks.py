@@ -18,6 +18,7 @@ from studies.poison import (
     many,
     shuffled,
     swapped_labels,
+    thin,
     uploaded,
     with_ridge,
 )
@@ -149,6 +150,14 @@ def test_a_site_with_one_class_under_anothers_name_is_asked_about(digits, shard_
     assert set(outcomes([*uploads, uploaded(3, shard_of([7], 100))][1:]).values()) == {Outcome.USED}
 
 
+def test_of_many_sites_a_poisoned_one_is_found(digits):
+    """With more than 20 sites not every pair is compared, and a simulation compared none."""
+    shards, _ = divided(digits, 100.0, sites=24)
+    shards[7] = shuffled(shards[7])
+    uploads = [replace(uploaded(0, shard), client=k, site=f"site {k}") for k, shard in enumerate(shards)]
+    assert found_among(judged(uploads)) == {7}
+
+
 def test_two_classes_exchanged_are_named(digits):
     shards, _ = divided(digits, 100.0)
     uploads = [uploaded(k, shard) for k, shard in enumerate(shards)]
@@ -177,6 +186,13 @@ def test_a_copy_with_other_numbers_of_images_is_reported_for_both_sites(digits):
     assert found_among(judged(uploads)) == {0, 3}
     assert seen(uploads, "west") == "it looks like a copy: it has the images of north, or nearly all of them"
     assert "the images of west" in seen(uploads, "north")
+
+
+def test_a_site_that_claims_one_image_for_each_class_makes_nobody_look_like_its_copy(digits):
+    """Claimed means of single images explained any distance: all five sites were asked about as copies."""
+    shards, _ = divided(digits, 1.0)
+    uploads = [uploaded(k, shard) for k, shard in enumerate(shards)]
+    assert found_among(judged([thin(uploads[0]), *uploads[1:]])) <= {0}
 
 
 def test_more_images_than_the_job_allows_are_rejected_and_without_a_limit_they_are_asked_about(digits):

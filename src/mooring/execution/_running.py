@@ -48,7 +48,7 @@ from mooring.record import (
 )
 from mooring.types import PartitionSummary
 
-MOST_JUDGED = 20  # clients: every pair of them is compared, which takes longer than the fusion
+MOST_JUDGED = 100  # clients: with more, the comparison takes longer than the fusion
 CONSEQUENCES = {
     Outcome.NEEDS_REVIEW: "would stop and ask about it",
     Outcome.REJECTED: "would reject it",
@@ -215,7 +215,7 @@ class Running:
                 found.predictor.typical = typical_of(fusion.needs, uploads)
             self.model = found.predictor
         self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
-        if fusion is not None and round_ == self.job.kept()[-1] and len(clients) <= MOST_JUDGED:
+        if fusion is not None and round_ == self.job.kept()[-1]:
             self.report_unusual(uploads)
 
     def report_unusual(self, uploads: StoredUploads) -> None:
@@ -223,6 +223,9 @@ class Running:
 
         A simulation uses every upload, because there is no one to decide.
         """
+        if len(uploads) > MOST_JUDGED:
+            self.note(Remark(f"{len(uploads)} clients are not compared with each other as a federation by file would"))
+            return
         names = {site.number: site.name for site in self.sites}
         return_freed_memory()  # of the fusion and of the evaluation
         with self.clock.during("evaluate"), threads(1):

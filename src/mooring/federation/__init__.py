@@ -21,7 +21,7 @@ from mooring.federation._container import (
     write_container,
 )
 from mooring.federation._coordinator import Coordinator, Made
-from mooring.federation._disclosure import GramSpan, gram_spans, most_revealing
+from mooring.federation._disclosure import GramSpan, different_images, gram_spans, most_revealing
 from mooring.federation._encoder import PLAN_AGAIN, EncoderKept, kept_as
 from mooring.federation._explain import (
     Explained,
@@ -143,10 +143,14 @@ __all__ = [
     "class_results",
     "counting",
     "decode_container",
+<<<<<<< HEAD
     "explain",
     "explain_examples",
     "explain_files",
     "explain_image",
+=======
+    "different_images",
+>>>>>>> 93f3cf18 (Let no site's claims make others look like its copies, and compare up to 100 simulated clients)
     "explain_tensors",
     "export_onnx",
     "file_hash",

@@ -7,6 +7,7 @@ more of them than speak for the site. A copy is found between two sites and is r
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import median
 
 import torch
@@ -18,6 +19,7 @@ from mooring.uploads import Moments
 
 COPIED = 1e-9  # chance that two sites with different images are as close to each other
 FEWEST_WITNESSES = 2
+MOST_WITNESSES = 20  # spread evenly over the sites: comparing every pair of many sites takes longer than training
 FREEDOM = 10  # images beyond one for each class, below which a site's spread is too uncertain for a yardstick
 LARGEST_SHARE = 0.25  # of all images, which a site may claim without a question
 TIMES_MEDIAN = 10  # the median of the other sites, likewise
@@ -45,10 +47,10 @@ def unusual_moments(part: Moments, uploads: Sequence[Upload], classes: Sequence[
 def copies(sites: Sequence[SiteMoments]) -> Iterator[UnusualSign]:
     """Class means closer to those of another site than different images of the same classes would bring them.
 
-    For different images  sum_c |m_ac - m_bc|^2 / (1/n_ac + 1/n_bc)  is about  tr(S)/r chi^2_(rC),
-    r = tr(S)^2 / tr(S^2),  S the covariance within the C classes that both have (Satterthwaite 1946). S is that of
-    either site, and the larger chance counts: no third site, and no exaggerated spread of one of the two, makes two
-    honest sites look alike.
+    For different images  sum_c n_c |m_ac - m_bc|^2  is at least about  tr(S)/r chi^2_(rC),  r = tr(S)^2 / tr(S^2),
+    n_c and S the counts and the covariance of one of the two sites within the C classes that both have (Satterthwaite
+    1946): the means of the other site only add to it. It is computed with the numbers of either site, and the larger
+    chance counts. So no counts, no spread and no third site make an honest site look like a copy.
     """
     for a in sites:
         twins = [b.name for b in sites if b is not a and chance(a, b) < COPIED]
@@ -67,9 +69,13 @@ def chance(a: SiteMoments, b: SiteMoments) -> float:
     if not both.any() or not yardsticks:
         return 1.0
     apart = (a.means - b.means)[both].square().sum(1)
-    distance = (apart / (1 / a.counts[both] + 1 / b.counts[both])).sum().item()
     freedom = int(both.sum())
-    return max(float(chdtr(s.directions * freedom, distance / s.trace * s.directions)) for s in yardsticks)
+
+    def of(site: SiteMoments) -> float:
+        distance = (apart * site.counts[both]).sum().item()
+        return float(chdtr(site.directions * freedom, distance / site.trace * site.directions))
+
+    return max(map(of, yardsticks))
 
 
 def widespread(sites: Sequence[SiteMoments]) -> Iterator[UnusualSign]:
@@ -92,9 +98,8 @@ def misplaced(
     varies = unit.values > 0
     inverse = torch.where(varies, unit.values, 1.0).rsqrt() * varies  # (d,): features in units of a typical spread
     judged: dict[int, list[Comparison]] = {site.client: [] for site in sites}
-    for upload, witness in zip(uploads, sites, strict=True):
-        if witness.freedom < FREEDOM:
-            continue
+    able = [pair for pair in zip(uploads, sites, strict=True) if pair[1].freedom >= FREEDOM]
+    for upload, witness in able[:: ceil(len(able) / MOST_WITNESSES) or 1]:
         yardstick = yardstick_of(part, upload, inverse)
         for site in sites:
             if site is not witness:

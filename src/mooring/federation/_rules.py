@@ -60,13 +60,22 @@ def impossible_moments(part: Moments, totals: SummedMoments, scatter: Tensor, sq
         return
     freedoms = degrees_of_freedom(part, totals)
     pairs = () if part.second == "diagonal" else zip(scatter, freedoms, strict=True)
-    if any(eigenvalue_beyond(matrix, rank) > slack for matrix, rank in pairs):
+    if any(eigenvalue_beyond(matrix, rank, slack) > slack for matrix, rank in pairs):
         yield f"its second moments vary in more directions than {int(totals.counts.sum()):,} images can"
 
 
-def eigenvalue_beyond(matrix: Tensor, rank: int) -> float:
-    """The largest eigenvalue that a matrix of this rank does not have; 0 if there is none."""
-    return 0.0 if rank >= len(matrix) else float(torch.linalg.eigvalsh(matrix)[len(matrix) - rank - 1])  # ascending
+def eigenvalue_beyond(matrix: Tensor, rank: int, slack: Tensor) -> float:
+    """The largest eigenvalue that a matrix of this rank does not have; 0 if it is certainly below `slack`.
+
+    A pivoted Cholesky decomposition of A with r pivots leaves S, and the eigenvalue r + 1 of A is at most tr(S): most
+    matrices need no eigenvalues.
+    """
+    from scipy.linalg.lapack import dpstrf  # importing scipy.linalg would add to every start
+
+    d = len(matrix)
+    if rank >= d or dpstrf(matrix.numpy(), tol=slack.item() / d)[2] <= rank:
+        return 0.0
+    return float(torch.linalg.eigvalsh(matrix)[d - rank - 1])  # ascending
 
 
 def degrees_of_freedom(part: Moments, totals: SummedMoments) -> list[int]:
