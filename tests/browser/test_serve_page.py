@@ -1,10 +1,13 @@
 """The page of `mooring serve` in a real browser: an image goes in, a class comes out, and nothing else is asked for."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from models import TOLD, model
 from served import picture, served
+
+from mooring.federation._calibration import Calibration, Targets
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -86,3 +89,18 @@ def test_the_model_card_opens_beside_it_without_a_word(chosen):
     assert page.url == f"{server.address}/card"
     assert page.locator("h2").first.inner_text() == "Intended use"
     assert said == []
+
+
+def test_an_unusual_image_and_an_unsure_model_are_said_instead_of_a_class(chosen):
+    page, _, _, _ = chosen
+    limits = Calibration("ab" * 32, "held", (9, 9, 9), 1.0, Targets(error=0.1), 0.01, 1.0)  # all is unusual and unsure
+    with served(replace(model(TOLD), calibration=limits)) as server:
+        page.goto(server.address)
+        page.wait_for_selector("html[data-ready]")
+        choose(page, "noise.png", picture())
+        page.wait_for_selector("#warnings:not([hidden])")
+        assert page.locator("#class").inner_text() == "No answer"
+        unlike, unsure = page.locator("#warnings li").all_inner_texts()
+        assert unlike.startswith("It is unlike the images that the model was made from (")
+        assert unsure == "The model is too unsure to answer."
+        assert "calibrated on 27 images of held" in page.locator("#limits").inner_text()
