@@ -143,14 +143,11 @@ __all__ = [
     "class_results",
     "counting",
     "decode_container",
-<<<<<<< HEAD
+    "different_images",
     "explain",
     "explain_examples",
     "explain_files",
     "explain_image",
-=======
-    "different_images",
->>>>>>> 93f3cf18 (Let no site's claims make others look like its copies, and compare up to 100 simulated clients)
     "explain_tensors",
     "export_onnx",
     "file_hash",
