@@ -65,6 +65,7 @@ def judge(experiment: "Experiment", folder: Path, found: "DataCheck", quiet: boo
         say(f"report  {folder / REPORT}")
         say(f"check   {folder / PAGE}")
         say(f"plan    {folder / PLAN}; edit it, then: mooring run {folder / PLAN}")
+        say(f"limits  mooring calibrate {folder} NEW_IMAGES, then predict marks unusual images")
 
 
 def alerts(experiment: "Experiment", found: "DataCheck") -> list[str]:
