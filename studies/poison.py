@@ -340,9 +340,9 @@ def tallied(on: Setting, attack: str, liars: int, skew: float, counts: Counts) -
         honest = [on.uploaded(k, own) for k, own in enumerate(rows)]
         uploads = [ATTACKS[attack](on, rows, k) if k in bad else upload for k, upload in enumerate(honest)]
         judgements = judged(uploads, on.head, on.blueprint)
-        counts.add(judgements, bad)
-        aside = found_among(judgements)
         originals = {copied(rows, k) for k in bad} if attack.startswith("a copy") else set()
+        counts.add([row for row in judgements if row.client in bad or row.client not in originals], bad)
+        aside = found_among(judgements)
         tally.found += len(aside & bad)
         tally.accused += len(aside - bad - originals)
         tally.without.append(on.accuracy([upload for upload in honest if upload.client not in bad], held))
@@ -367,15 +367,15 @@ def printed(rows: Iterator[str]) -> Iterator[str]:
 
 
 def tables(settings: Sequence[Setting]) -> tuple[str, str]:
-    """All rows, and the counts over them."""
+    """All rows, and the counts over those of the digits."""
     honest, attacked = Counts(), Counts()
     lines = ["| images | shift of one honest site | division | n | rejected | asked about | with it | without it |"]
     lines.append("|---|---|---|---|---|---|---|---|")
-    lines += [row for on in settings for row in printed(shift_rows(on, honest))]
+    lines += [row for on in settings for row in printed(shift_rows(on, honest if on.head is HEAD else Counts()))]
     accuracies = [f"{liars}: {what}" for liars in (1, 2) for what in ("without", "checked", "unchecked")]
     heads = ["images", "poison of 1; 2 sites", "division", "n", "found", "honest asked about", *accuracies]
     lines += ["", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    lines += [row for on in settings for row in printed(attack_rows(on, attacked))]
+    lines += [row for on in settings for row in printed(attack_rows(on, attacked if on.head is HEAD else Counts()))]
     counts = ["| sites | fusions | poisoned | found | honest | used | asked about | expelled |", "|---" * 8 + "|"]
     counts += [honest.row("all honest, one with other images"), attacked.row("one or two of five poisoned")]
     return "\n".join(lines), "\n".join(counts)
