@@ -35,7 +35,8 @@ class Explanation:
         """The image, and beside it the map: orange supports the class, blue speaks against it; (3, H, 2 W), uint8."""
         side = max(PICTURE, *self.image.shape[1:])
         image = F.interpolate(self.image[None].float() / 255, (side, side), mode="nearest")[0].expand(3, -1, -1)
-        support = F.interpolate(self.support[None, None].float(), (side, side), mode="bilinear")[0]
+        cells = F.interpolate(self.support[None, None].float(), (GRID, GRID), mode="area")  # then without edges
+        support = F.interpolate(cells, (side, side), mode="bilinear")[0]
         strength = support / support.abs().amax().clamp(min=1e-6)
         grey = DIMMED * image.mean(0, keepdim=True)
         orange, blue = (torch.tensor(colour)[:, None, None] for colour in ((1.0, 0.55, 0.0), (0.2, 0.5, 1.0)))
