@@ -58,10 +58,7 @@ class Sweep:
         """
         found: dict[str, list[SummaryRow]] = {}
         for row in sorted(self.outcome.tables.summary, key=lambda row: -(row.mean or 0.0)):
-            track = next(
-                m.experiment.method.track for m in self.outcome.members if row.factors.items() <= m.factors.items()
-            )
-            found.setdefault(track, []).append(row)
+            found.setdefault(row.track, []).append(row)
         return found
 
     @property

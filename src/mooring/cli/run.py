@@ -157,11 +157,11 @@ def tracking(name: str | None, experiment: "Experiment", folder: "Path", emit: "
         raise ConfigError([f"--track {name}: unknown; {nearest(name, TRACKERS)}"])
     live = Live(TRACKERS[name](Path(TRACKERS[name].usual)))
     live.on_start(experiment, folder)
-    told = listener([live])
+    forward = listener([live])
 
     def both(event: "Event") -> None:
         emit(event)
-        told(event)
+        forward(event)
 
     yield both
     live.on_end(RunFolder(folder).record)

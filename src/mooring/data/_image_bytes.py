@@ -15,7 +15,7 @@ class ImageBytes:
 
     @property
     def suffix(self) -> str:
-        """`.dcm` for DICOM; the other formats are told apart by their content alone."""
+        """`.dcm` for DICOM; the other formats are recognised by their content alone."""
         return ".dcm" if self.data[128:132] == DICOM_MARK else ""
 
     def open(self, _mode: str = "rb") -> BytesIO:

@@ -100,8 +100,8 @@ def explain_examples(model: ModelFile, root: Path) -> list[Explanation]:
     """Of the images of root/<class>/: the surest wrong predictions, then the surest right ones, each class in turn."""
     files = labelled_files(root, model.classes)
     rows = zip(files, scored(model, [file.path for file in files]), strict=True)
-    told = [(file, prediction_of(row, model)) for file, row in rows]
-    known = [(file, found) for file, found in told if isinstance(found, Prediction)]
+    answers = [(file, prediction_of(row, model)) for file, row in rows]
+    known = [(file, found) for file, found in answers if isinstance(found, Prediction)]
     known.sort(key=lambda row: -row[1].first.confidence)
     wrong, right = (
         in_turn([row for row in known if (row[1].first.label == model.classes[row[0].label]) is hit])[:EXAMPLES]

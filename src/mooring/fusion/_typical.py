@@ -29,7 +29,7 @@ class Typical:
         D_c^2 = ( |u - m_c|^2 + |z|^2 / r - sum_j l_j / r u_j^2 ) / usual,   r the mean of the other eigenvalues
 
     `usual` is the mean of the numerator over the training images, each with its own class: 1 is a typical image. Of the
-    features of an image, only k directions and one length are told apart, and a model holds no more than these.
+    features of an image, only k directions and one length are distinguished, and a model holds no more than these.
     Mahalanobis distance with a shared covariance: Lee et al. 2018; the two-part covariance: Tipping and Bishop 1999.
     """
 

@@ -172,8 +172,8 @@ def limits_section(model: ModelFile, findings: Findings) -> Section:
         rows += within_limits(found.within)
     if findings.others is not None:
         marks = findings.others.marked
-        told = "none: the model has no threshold" if marks is None else rate_text(marks)
-        rows.append(("unusual, of other images", told))
+        text = "none: the model has no threshold" if marks is None else rate_text(marks)
+        rows.append(("unusual, of other images", text))
     lead = "How far a probability can be relied on, and what happens to images of other kinds."
     return facts("limits", "Confidence and unusual images", lead, rows)
 

@@ -21,7 +21,7 @@ from mooring.serving._body import receive_image
 from mooring.serving._headers import CARD_POLICY, POLICY, Headers
 from mooring.serving._limits import RefusedRequest, ServingLimits
 from mooring.serving._openapi import openapi
-from mooring.serving._scorer import Scorer
+from mooring.serving._scorer import ScoringThread
 
 USUAL = ServingLimits()
 READABLE = "send one PNG, JPEG, WebP, BMP, GIF, TIFF or DICOM image of at most {:,} pixels"
@@ -56,7 +56,7 @@ class Routes:
     def __init__(self, model: ModelFile, sha256: str, card: str, limits: ServingLimits) -> None:
         self.model, self.sha256, self.card_html, self.limits = model, sha256, card, limits
         self.held = 0  # images that are received, wait or are scored
-        self.scorer = Scorer()
+        self.scorer = ScoringThread()
         self.html = files("mooring.serving").joinpath("page.html").read_text("utf-8")
 
     async def page(self, _: Request) -> Response:

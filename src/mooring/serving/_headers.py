@@ -15,7 +15,7 @@ CARD_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe
 
 
 class Headers:
-    """No answer is kept, framed or guessed at. A request for another host is refused: a page from elsewhere whose name
+    """No answer is kept, framed or guessed at. A request for another host is rejected: a page from elsewhere whose name
     suddenly points to this machine (DNS rebinding) reads nothing here."""
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:

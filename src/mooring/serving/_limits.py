@@ -1,4 +1,4 @@
-"""How much a request may ask of the server, and how a request that asks for more is refused."""
+"""How much a request may ask of the server, and how a request that asks for more is rejected."""
 
 from dataclasses import dataclass
 

@@ -13,7 +13,7 @@ ERROR: Schema = {"type": "object", "required": ["error", "remedy"], "properties"
 
 
 def openapi(model: ModelFile, limits: ServingLimits) -> Schema:
-    refused = {
+    rejected = {
         "400": "the body is empty, or ended early",
         "408": f"the body took more than {limits.seconds:g} seconds",
         "413": f"the body has more than {size(limits.bytes)}",
@@ -24,7 +24,7 @@ def openapi(model: ModelFile, limits: ServingLimits) -> Schema:
     }
     image: Schema = {kind + "*" * kind.endswith("/"): {} for kind in TYPES}
     body = {"required": True, "content": image}
-    errors = {status: answer(words, ERROR) for status, words in refused.items()}
+    errors = {status: answer(words, ERROR) for status, words in rejected.items()}
     predicted = {"200": answer("Every class with its share.", prediction(model))}
     explained = {"200": {"description": "The image as the model sees it, and a map beside it.", "content": PICTURE}}
     predict = {"summary": "The class of one image.", "requestBody": body, "responses": predicted | errors}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Scorer:
+class ScoringThread:
     """Runs functions in a daemon thread, which the end of the program does not wait for."""
 
     def __init__(self) -> None:

@@ -31,15 +31,15 @@ def changes(found: RunJudgement) -> Iterator[str]:
 
     Clearly: the 95 % intervals of Wilson do not overlap.
     """
-    told = 0
+    counted = 0
     for row in found.sites:
         if row.alone is not None and apart(row.alone, row.fused, row):
-            told += 1
+            counted += 1
             yield f"At {row.site} its own images alone are better: {of(row.alone, row)}, fused {of(row.fused, row)}."
         if row.others is not None and apart(row.fused, row.others, row):
-            told += 1
+            counted += 1
             yield f"{row.site} is needed: without it {of(row.others, row)} there, fused {of(row.fused, row)}."
-    if found.sites and not told:
+    if found.sites and not counted:
         yield "No site alone, and none left out, changes the accuracy at a site beyond its interval."
     if len(found.heads) > 1 and found.heads[0].expected - found.heads[-1].expected > BETTER:
         best, last = found.heads[0], found.heads[-1]
