@@ -12,7 +12,7 @@ DISCARDED = 2**28  # bytes that are read and dropped, for the client to read the
 
 
 async def receive_image(request: Request, limits: ServingLimits) -> bytes:
-    """The body, if it may be one image. Forms are rejected: without them no page from elsewhere can post here unseen."""
+    """The body, if it may be one image. Forms are rejected: no page from elsewhere can post here unseen."""
     reject_type(request)
     announced = request.headers.get("content-length", "0")
     too_long = announced.isdigit() and int(announced) > limits.bytes
