@@ -223,6 +223,7 @@ ATTACKS: dict[str, Attack] = {
     "absurd counts: everything times 1e6": lambda on, s, k: many(on.uploaded(k, s[k])),
     "c I added, c half of the largest entry": lambda on, s, k: with_ridge(on.uploaded(k, s[k])),
     "c I added, c a hundredth of it": lambda on, s, k: with_ridge(on.uploaded(k, s[k]), 0.01),
+    "class means as if of one image each": lambda on, s, k: thin(on.uploaded(k, s[k])),
     "a copy of another site": lambda on, s, k: on.uploaded(k, s[copied(s, k)]),
     "a copy with noise in its pixels": lambda on, s, k: on.uploaded(k, s[copied(s, k)], None, with_noise),
     "two pairs swapped in 30 % of the images": lambda on, s, k: on.uploaded(
