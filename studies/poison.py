@@ -368,15 +368,15 @@ def printed(rows: Iterator[str]) -> Iterator[str]:
 
 
 def tables(settings: Sequence[Setting]) -> tuple[str, str]:
-    """All rows, and the counts over those of the digits."""
+    """All rows, and the counts over them."""
     honest, attacked = Counts(), Counts()
     lines = ["| images | shift of one honest site | division | n | rejected | asked about | with it | without it |"]
     lines.append("|---|---|---|---|---|---|---|---|")
-    lines += [row for on in settings for row in printed(shift_rows(on, honest if on.head is HEAD else Counts()))]
+    lines += [row for on in settings for row in printed(shift_rows(on, honest))]
     accuracies = [f"{liars}: {what}" for liars in (1, 2) for what in ("without", "checked", "unchecked")]
     heads = ["images", "poison of 1; 2 sites", "division", "n", "found", "honest asked about", *accuracies]
     lines += ["", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    lines += [row for on in settings for row in printed(attack_rows(on, attacked if on.head is HEAD else Counts()))]
+    lines += [row for on in settings for row in printed(attack_rows(on, attacked))]
     counts = ["| sites | fusions | poisoned | found | honest | used | asked about | expelled |", "|---" * 8 + "|"]
     counts += [honest.row("all honest, one with other images"), attacked.row("one or two of five poisoned")]
     return "\n".join(lines), "\n".join(counts)
