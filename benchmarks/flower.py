@@ -46,14 +46,14 @@ def measure(say: Say, work: Work = FULL) -> Table:
                     turns.setdefault(way, []).append(seconds(command))
                     say(f"{clients} clients, {way}: {turns[way][-1]:.1f} s")
         taken = {way: median(each) for way, each in turns.items()}
-        rows += [(clients, way, took, taken[PLAIN] / took, taken[CHANNELS_LAST] / took) for way, took in taken.items()]
+        rows += [(clients, way, took, taken[PLAIN] / took) for way, took in taken.items()]
         goals.append(Goal(f"Flower / ours, the same work, {clients} clients", 2.0, taken[PLAIN] / taken[SAME]))
     about = (
         f"`fedavg-1`, {work.images:,} colour images (32 x 32), ResNet-8, {work.epochs} epochs, {work.test:,} test "
         f"images. Seconds of a whole program, medians of {work.turns}. Flower (`benchmarks/flower_way.py`) and "
         '"the same work" have no augmentation and evaluate the average only; `mooring` is a run with its defaults.'
     )
-    columns = ("clients", "way", "seconds", "times as fast as Flower", "as Flower, channels last")
+    columns = ("clients", "way", "seconds", "times as fast as Flower")
     return Table("Flower's simulation", about, columns, rows, goals)
 
 

@@ -13,7 +13,6 @@ from mooring import load, run_experiment
 from mooring.execution import FinishedRun
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, Server, fuse
 from mooring.types import Upload
-from mooring.uploads import encode
 
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
     f"{rule.kind}, one lesson of {rule.lessons}": replace(
@@ -35,10 +34,10 @@ def measure(say: Say) -> Table:
                 continue
             complete = [finished.completed(upload, rule.needs) for upload in uploads]
             seconds, _, growth = apart(fused, rule, complete, finished.server(rule), start="fork")
-            rows.append((name, seconds, growth, sum(len(encode(upload)) for upload in complete) / 2**20))
+            rows.append((name, seconds, growth))
             say(f"{name}: {seconds:.2f} s")
     about = "Ten clients on the digits, from checked uploads to the predictor, on one core; memory beyond the uploads."
-    return Table("Fusion: time and memory of every rule", about, ("fusion", "seconds", "MB", "uploaded MB"), rows)
+    return Table("Fusion: time and memory of every rule", about, ("fusion", "seconds", "MB"), rows)
 
 
 def trained(folder: str) -> FinishedRun:

@@ -49,9 +49,7 @@ def measure(say: Say) -> Table:
                 (accuracy, server), peak, _ = apart(fused, Path(folder), records, kind.settings)
             peaks[kind, sites], each[kind, sites] = peak, server / sites
             size = sum(record.bytes for record in records)
-            rows.append(
-                (kind.name, sites, client / sites * 1e3, size / 1e6, server, server / sites * 1e3, peak, accuracy)
-            )
+            rows.append((kind.name, sites, client / sites * 1e3, size / 1e6, server, peak, accuracy))
             say(f"{kind.name}, {sites} sites: {server:.1f} s at the server, {peak:.0f} MB")
     told = "; ".join(f"{kind.name}: `{' '.join(kind.settings)}`" for kind in (PIXELS, FEATURES, NETWORKS))
     about = (
@@ -65,7 +63,6 @@ def measure(say: Say) -> Table:
         "client ms each",
         "MB at the server",
         "server s",
-        "server ms each",
         "server peak MB",
         "accuracy",
     )

@@ -41,8 +41,8 @@ def measure(say: Say) -> Table:
             rows.append((name, REQUESTS, missing, REQUESTS / taken, 1000 * middle, 1000 * slow, before, after))
             say(f"{name}: {missing} lost, {REQUESTS / taken:.0f} a second, {before:.0f} MiB, then {after:.0f} MiB")
     about = (
-        f"{REQUESTS} JPEG images of 224 x 224 pixels over loopback, {AT_ONCE} at a time, each over a connection of its "
-        f"own, after {WARM} others. One thread scores one image at a time. The client is on the same cores. "
+        f"{REQUESTS} JPEG images of 224 x 224 pixels over loopback, {AT_ONCE} at a time, each over its own "
+        f"connection, after {WARM} others. The client is on the same cores. "
         f"Measured with mooring {VERSION}."
     )
     columns = ("model", "requests", "lost", "a second", "median ms", "95 % ms", "MiB before", "MiB after")
