@@ -42,7 +42,7 @@ def measure(say: Say) -> Table:
 
         by_core = count / timed(pass_over, 1, process_time)
         one, all_ = (count / timed(pass_over, threads, monotonic) for threads in (1, cores))
-        rows.append((encoder.weights, encoder.pixels, by_core, one, all_, all_ / one, 2 * MANY / all_ / 60))
+        rows.append((encoder.weights, encoder.pixels, by_core, all_, all_ / one, 2 * MANY / all_ / 60))
         told = f"{by_core:.0f} images for a second of one core, {all_:.0f} images/s by {cores} threads"
         say(f"{encoder.weights}, {encoder.pixels} pixels: {told}")
     about = (
@@ -51,7 +51,7 @@ def measure(say: Say) -> Table:
     )
     seconds, memory = apart(whole_run).value
     say(f"a whole run over {MANY:,} images: {seconds:.0f} s, {memory:.0f} MiB")
-    columns = ("weights", "pixels", "per core second", "one thread", f"{cores} threads", "speed-up", "minutes")
+    columns = ("weights", "pixels", "per core second", f"{cores} threads", "speed-up", "minutes")
     whole = f"`mooring run` of {MANY:,} colour images by {CLIENTS} clients"
     goals = [
         Goal(f"minutes of {whole}, evaluation of {TEST:,} included", MINUTES, seconds / 60, True),

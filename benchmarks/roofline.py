@@ -41,14 +41,14 @@ def measure(say: Say) -> Table:
     for model, setting in SETTINGS.items():
         bare, loop = per_step(model, setting)
         images = 2 * setting.batch
-        rows.append((model, f"{setting.batch} x 2", images / bare, images / loop, bare / loop))
+        rows.append((model, f"{setting.batch} x 2", images / bare, images / loop))
         goals.append(Goal(model, setting.goal, bare / loop))
         say(f"{model}: {bare / loop:.2f} of the bare model")
     about = (
         "Samples/s of the bare model (forward and backward, one cross entropy) and of the whole client step of `v12` "
         f"with two views. Processor time of one core, medians of {TURNS} turns."
     )
-    columns = ("model", "batch x views", "bare samples/s", "client samples/s", "client / bare")
+    columns = ("model", "batch x views", "bare samples/s", "client samples/s")
     return Table("Roofline: the client's loop against its bare model", about, columns, rows, goals)
 
 

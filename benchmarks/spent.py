@@ -28,7 +28,7 @@ def measure(say: Say) -> Table:
         for number, (name, words) in enumerate(runs.items()):
             spent: TimeSpent = apart(spent_by, [*words, f"out={folder}/{number}"]).value
             shares[name] = spent.evaluated
-            parts = (spent.prepare, spent.train, spent.fuse, spent.evaluate, spent.write)
+            parts = (spent.train, spent.fuse, spent.evaluate)
             rows.append((name, *parts, f"{100 * spent.evaluated:.0f} %"))
             say(f"{name}: {spent}")
     about = (
@@ -40,7 +40,7 @@ def measure(say: Say) -> Table:
     return Table(
         "Where the time goes",
         about,
-        ("run", "prepare", "train", "fuse", "evaluate", "write", "evaluation"),
+        ("run", "train", "fuse", "evaluate", "evaluation"),
         rows,
         goals,
     )

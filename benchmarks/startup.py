@@ -21,17 +21,13 @@ def measure(say: Say) -> Table:
     say(f"mooring --help: {helped:.1f} s; import torch: {imported:.1f} s")
     rows: list[tuple[object, ...]] = [("`mooring --help`", helped, ""), ("`python -c 'import torch'`", imported, "")]
     first: dict[int, float] = {}
-    begins: dict[int, float] = {}
     for workers in (1, 2):
         turns = [until_first_step(workers) for _ in range(TURNS)]
         step = first[workers] = median(turn.step for turn in turns)
         own = median(turn.step - turn.loaded for turn in turns)
         rows.append((f"a digits run, {workers} worker{'s' * (workers > 1)}: the first step has ended", step, own))
         say(f"{workers} workers: first step after {step:.1f} s")
-    for number, name in enumerate(("first", "second")):
-        begins[number] = median(turn.starts[number] for turn in turns)
-        own = median(turn.starts[number] - turn.loaded for turn in turns)
-        rows.append((f"a digits run, 2 workers: the {name} is at work", begins[number], own))
+    begins = [median(turn.starts[number] for turn in turns) for number in range(2)]
     about = (
         "From the start of `mooring run` to the end of a client's first step; last column without loading Python, "
         f"torch and data. Medians of {TURNS}."
