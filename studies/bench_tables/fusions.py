@@ -56,16 +56,3 @@ def statistics_table() -> Iterator[str]:
 
 def untrained(kind: str) -> bool:
     return track_of(FUSIONS[kind]()) != "trained from scratch"
-
-
-def beating() -> Iterator[str]:
-    """Accuracy minus that of the published rule, on the same trained V7 clients, in the mean and by seed."""
-    for alpha in ALPHAS:
-        base = {row.seeds.training: row.accuracy for row in found(f"digits/v7-{alpha}-{{seed}}", "feature-ensemble")}
-        for kind in ("count-weighted", "class-expert"):
-            rows = found(f"digits/v7-{alpha}-{{seed}}", kind)
-            gains = [row.accuracy - base[row.seeds.training] for row in rows if row.seeds.training in base]
-            if not gains:
-                continue
-            each = ", ".join(f"{gain:+.3f}" for gain in gains)
-            yield f"- alpha {alpha}, `{kind}`: {fmean(gains):+.3f} ({each})"

@@ -22,7 +22,6 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "advantage": training.advantage_table,
     "fusions": fusions.table,
     "sums": fusions.statistics_table,
-    "beating": fusions.beating,
 }
 
 

@@ -80,11 +80,6 @@ def found(pattern: str, kind: str) -> list[FusionRecord]:
     return [row for row in rows if row is not None]
 
 
-def client_seconds(folder: Path) -> float:
-    """What all clients together spent training."""
-    return sum(client.seconds for client in RunFolder(folder).record.clients)
-
-
 def upload_of(row: FusionRecord) -> float:
     """Bytes of one client."""
     return (row.upload_bytes or 0) / len(row.clients)

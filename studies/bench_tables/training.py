@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
 
-from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size, spread, trained, upload_of
+from bench_tables.runs import RUNS, SEEDS, fused, rows_of, size, spread, trained, upload_of
 from mooring import METHODS
 from mooring.fusion import FUSIONS, TRAINS_AT_SERVER, Dense, StudentTraining
 from mooring.record import FusionRecord, RunFolder
@@ -126,7 +126,6 @@ def table() -> Iterator[str]:
         rows = found(source, training, kind)
         if not rows:
             continue
-        folders = [folder_of(source, training, row.seeds.training) for row in rows]
         cells = [
             source,
             f"`{method}`",
@@ -134,12 +133,10 @@ def table() -> Iterator[str]:
             spread([row.accuracy for row in rows]),
             str(len(rows)),
             size(fmean(upload_of(row) for row in rows)),
-            f"{fmean(client_seconds(folder) for folder in folders):.0f}",
-            f"{fmean(row.server_seconds or 0 for row in rows):.1f}",
         ]
         lines.append((SOURCES.index(source), -fmean(row.accuracy for row in rows), "| " + " | ".join(cells) + " |"))
     if lines:
-        heads = ["images", "method", "fusion", "accuracy", "n", "upload per client", "client s", "server s"]
+        heads = ["images", "method", "fusion", "accuracy", "n", "upload per client"]
         yield from markdown_head(heads)
         yield from (line for _, _, line in sorted(lines))
 

@@ -35,7 +35,6 @@ def test_the_bench_tells_a_runs_own_fusion_as_mooring_fuse_would(v12_run):
     assert (row.fusion, row.accuracy, row.passes) == ("feature-ensemble", result.accuracy, result.last.passes)
     assert row.clients == tuple(client.client for client in result.last.clients)
     assert bench.upload_of(row) * len(row.clients) == result.upload_bytes
-    assert bench.client_seconds(v12_run) == sum(row.seconds for fused in result.rounds for row in fused.clients)
     assert bench.rows_of(v12_run / "nowhere") == {}
 
 
