@@ -25,7 +25,7 @@ from mooring.cli.methods import uploads_of
 from mooring.client import Training
 from mooring.config import METHOD_DEFAULT, PART_KINDS, SECTIONS, SEE_BELOW, Setting, full_key, settings_in
 from mooring.federation import counting, explain_tensors
-from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
+from mooring.fusion import FUSIONS, Fusion
 from mooring.methods import GROUPS, Method
 from mooring.models import Blueprint
 from mooring.schema import non_default, shapes_of, to_tree
@@ -100,16 +100,15 @@ def withholding(methods: Sequence[str]) -> str:
 
 
 def fusions() -> str:
-    """What a client uploads for each rule, what the server must hold, what a prediction costs, and the paper."""
-    headings = ("fusion", "a client uploads", "bytes per client", "the server holds", "passes", "source")
+    """What a client uploads for each rule, what the server must hold, and the paper."""
+    headings = ("fusion", "a client uploads", "bytes per client", "the server holds", "source")
     return table(headings, [fusion_row(kind, rule()) for kind, rule in FUSIONS.items()])
 
 
 def fusion_row(kind: str, rule: Fusion) -> tuple[str, ...]:
     nbytes = sent(["method=v7"], rule.needs).total
-    passes = "K" if rule.group == ENSEMBLES else "1"
     holds = ", ".join(sorted(rule.asks)) or "-"
-    return f"[`{kind}`](#{kind})", uploads_of(rule), nbytes, holds, passes, rule.reference
+    return f"[`{kind}`](#{kind})", uploads_of(rule), nbytes, holds, rule.reference
 
 
 @cache
