@@ -182,27 +182,39 @@ def check() -> None:
 
 
 def table(track: str) -> Iterator[str]:
-    """One row per set and method: the accuracy of the first division, and best minus worst of all divisions.
+    """One row per set: the first method, then the accuracies of the others; and the largest gap between divisions.
 
     Nothing, so that the page keeps what it has, unless every method was measured here on every set.
     """
-    lines, frozen = [], track == "frozen encoder"
+    lines, gaps, frozen = [], [], track == "frozen encoder"
     by_set = {source: [*ways(source)] for source in SETS}
     if not all(by_set.values()):
         return
-    for source, way in ((source, way) for source, those in by_set.items() for way in those):
-        if way.experiment.method.track == track:
-            if not (cells := way.cells()):
-                return
-            by_place = [[cell.accuracy for cell in cells if (cell.alpha, cell.clients) == place] for place in DIVISIONS]
-            means = [fmean(values) for values in by_place if values]
-            gap = f"{max(means) - min(means):.4f}" if len(means) > 1 else "-"
-            known = f"| {IN_IMAGENET[source]} " if frozen else ""
-            lines.append(
-                f"| {source}, {cells[0].images:,} {known}| `{way.name}` | {cells[0].features:,} "
-                f"| {size(max(cell.upload_bytes for cell in cells))} | {spread(by_place[0])} | {gap} ({len(cells)}) |"
-            )
-    known = "| classes in pre-training " if frozen else ""
-    yield f"| images {known}| method | features | upload per client | accuracy | best minus worst (runs) |"
-    yield "|---" * (7 if frozen else 6) + "|"
+    others: list[str] = []
+    for source, those in by_set.items():
+        measured = [(way, way.cells()) for way in those if way.experiment.method.track == track]
+        if not all(cells for _, cells in measured):
+            return
+        if not measured:
+            continue
+        places = [by_place(cells) for _, cells in measured]
+        means = [[fmean(values) for values in found if values] for found in places]
+        gaps += [max(found) - min(found) for found in means]
+        way, cells = measured[0]
+        others = [f"`{other.name}`" for other, _ in measured[1:]]
+        row = [f"{source}, {cells[0].images:,}", *([IN_IMAGENET[source]] if frozen else []), f"`{way.name}`"]
+        row += [f"{cells[0].features:,}", size(max(cell.upload_bytes for cell in cells))]
+        lines.append("| " + " | ".join([*row, *(spread(found[0]) for found in places)]) + " |")
+    if not lines:
+        return
+    known = ["classes in pre-training"] if frozen else []
+    heads = ["images", *known, "method", "features", "upload per client", "accuracy", *others]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|---" * len(heads) + "|"
     yield from lines
+    yield f"\nLargest difference between partitions in a row: {max(gaps):.4f}."
+
+
+def by_place(cells: list[Cell]) -> list[list[float]]:
+    """The accuracies of every division, over the seeds."""
+    return [[cell.accuracy for cell in cells if (cell.alpha, cell.clients) == place] for place in DIVISIONS]
