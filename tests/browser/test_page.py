@@ -2,7 +2,6 @@
 
 import csv
 import os
-import shutil
 from base64 import b64decode
 from io import StringIO
 from itertools import product
@@ -13,17 +12,7 @@ from report_folders import noted, with_many_clients
 
 from mooring import report
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DESKTOP = {"width": 1200, "height": 900}
-WHAT = "the report page in a browser"
 NOTED = ("3", "4")  # notes with many experiments and claims
 HIGHEST = {"run": 4_000, "crowd": 4_000, "study": 8_000}  # pixels at 1280 wide
 ADDRESSES = {"study": "address", "run": "run_address", "crowd": "crowd_address"}
@@ -49,26 +38,6 @@ COLOURS = """(place) => [...place.querySelectorAll('.value')].map((text) => {
   const paper = getComputedStyle(document.body).backgroundColor;
   return [painted([getComputedStyle(text).fill, 1]), painted([paper, 1], [cell.fill, cell.fillOpacity])];
 })"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    return next(filter(None, map(shutil.which, NAMES)), None) or pytest.skip(f"{WHAT}: no chromium on the PATH")
-
-
-@pytest.fixture(scope="module")
-def browser(chromium, tmp_path_factory):
-    api = pytest.importorskip("playwright.sync_api", reason=f"{WHAT}: playwright is not installed")
-    profile = tmp_path_factory.mktemp("profile")
-    with api.sync_playwright() as playwright:
-        try:
-            context = playwright.chromium.launch_persistent_context(
-                profile, executable_path=chromium, args=list(FLAGS), accept_downloads=True, color_scheme="light"
-            )
-        except api.Error:
-            pytest.skip(f"{WHAT}: {chromium} cannot be started")
-        yield context
-        context.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The page of `mooring serve` in a real browser: an image goes in, a class comes out, and nothing else is asked for."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,21 +8,11 @@ from served import picture, served
 
 from mooring.federation._calibration import Calibration, Targets
 
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WHAT = "the page of mooring serve in a browser"
-
 
 @pytest.fixture(scope="module")
-def chosen():
+def chosen(browser):
     """The page, what its console said and what it requested."""
-    program = next(filter(None, map(shutil.which, NAMES)), None) or pytest.skip(f"{WHAT}: no chromium on the PATH")
-    api = pytest.importorskip("playwright.sync_api", reason=f"{WHAT}: playwright is not installed")
-    with api.sync_playwright() as playwright, served(model(TOLD)) as server:
-        try:
-            browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        except api.Error:
-            pytest.skip(f"{WHAT}: {program} cannot be started")
+    with served(model(TOLD)) as server:
         page, said, asked = browser.new_page(), [], []
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -31,7 +20,6 @@ def chosen():
         page.goto(server.address)
         page.wait_for_selector("html[data-ready]")
         yield page, said, asked, server
-        browser.close()
 
 
 def choose(page, name, data, kind="image/png"):

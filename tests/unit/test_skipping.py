@@ -22,6 +22,6 @@ def test_without_a_browser_its_tests_are_skipped_and_one_line_says_so(content, w
     )
     assert shown.returncode == 0, shown.stdout
     [line] = [line for line in shown.stdout.splitlines() if line.startswith("NOT TESTED")]
-    assert line.startswith("NOT TESTED: the report page in a browser: ")
+    assert line.startswith("NOT TESTED: pages in a browser: ")
     assert why in line
     assert "passed" not in shown.stdout

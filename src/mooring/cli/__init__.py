@@ -184,7 +184,7 @@ def _noted_interrupts() -> Iterator[threading.Event]:
         noted.set()
         if not _importing(frame):
             raise KeyboardInterrupt
-        again = threading.Timer(IMPORT_PAUSE, _thread.interrupt_main)
+        again = threading.Timer(IMPORT_PAUSE, _interrupt_main)
         again.daemon = True
         again.start()
 
@@ -193,6 +193,14 @@ def _noted_interrupts() -> Iterator[threading.Event]:
         yield noted
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _interrupt_main() -> None:
+    """Like Ctrl-C: it wakes the main thread from waiting, which `interrupt_main` does not."""
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def _importing(frame: FrameType | None) -> bool:
