@@ -11,6 +11,7 @@ from PIL import Image, ImageEnhance, ImageOps
 from mooring.check import check_folder, propose_spelling
 from mooring.data import ImageFolder, near_copies
 from mooring.data._digits import Digits
+from mooring.data._similarity import PROBABLE, SURE
 
 
 def photo(number: int, side: int = 64) -> Image.Image:
@@ -93,6 +94,18 @@ def test_changed_copies_of_a_picture_are_found(number: int) -> None:
     images = torch.stack([torch.from_numpy(np.asarray(p).copy()).permute(2, 0, 1) for p in pictures])
     copies = {(copy.image, copy.of) for copy in near_copies([images], torch.zeros(70, dtype=torch.int64))}
     assert copies == {(60 + n, n) for n in range(10)}
+
+
+def test_a_grouped_split_joins_probable_copies_that_no_finding_names() -> None:
+    rng = np.random.default_rng(0)
+    photos = [np.asarray(photo(n)) for n in range(60)]
+    noisy = [np.clip(pixels + rng.normal(0, 50, pixels.shape), 0, 255).astype(np.uint8) for pixels in photos[:10]]
+    images = torch.stack([torch.from_numpy(pixels.copy()).permute(2, 0, 1) for pixels in (*photos, *noisy)])
+    sure, probable = (
+        {(copy.image, copy.of) for copy in near_copies([images], torch.zeros(70, dtype=torch.int64), likeness=likeness)}
+        for likeness in (SURE, PROBABLE)
+    )
+    assert sure < probable <= {(60 + n, n) for n in range(10)}
 
 
 def add_copies(root: Path) -> None:

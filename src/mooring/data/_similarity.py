@@ -18,17 +18,30 @@ from mooring.seeds import generator
 SIDE = 48  # pixels a side of what is compared
 RADII, ANGLES, WAVES = 14, 64, 12
 SIZE = 64  # numbers of a descriptor
-CANDIDATES = 3  # neighbours of an image that are aligned with it
-ALIKE = 0.8  # correlation of details after alignment, which two copies have at least
-HIGH, FAR = 0.9, 5.0  # a quantile of random pairs of one class, and how often its distance from the median
+HIGH = 0.9  # a quantile of random pairs of one class
 SAMPLE, FEWEST = 400, 30  # such pairs, and how many there must be
-SURE = 0.985  # and no set is asked for more than this
+CERTAIN = 0.985  # and no set is asked for more than this
 PROMISING = 0.45  # correlation before the alignment is refined, below which two images are not looked at further
 FLAT = 4.0  # of 255: details that vary less say nothing
 BLUR = 9  # pixels: what is coarser is no detail
 BLOCK = 1024
 SHIFTS, SCALES = (-0.12, 0.0, 0.12), (0.85, 1.0)
 STEPS = (0.06, 0.03)  # of the alignment, in half sides
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How alike two images must be to count as copies of each other."""
+
+    correlation: float  # of details after alignment, at least
+    far: float  # above the median of random pairs of one class, in distances of the quantile HIGH from it
+    candidates: int  # neighbours of an image that are aligned with it
+
+
+SURE = Likeness(0.8, 5.0, 3)  # what a finding names
+PROBABLE = Likeness(
+    0.7, 4.0, 6
+)  # what a grouped split keeps together: a copy that is missed costs more than two strangers
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,9 @@ class Copy:
 Watch = Callable[[int, int], None]  # how many comparisons of how many are done
 
 
-def near_copies(images: Iterable[Tensor], labels: Tensor, watch: Watch = lambda done, of: None) -> list[Copy]:
+def near_copies(
+    images: Iterable[Tensor], labels: Tensor, watch: Watch = lambda done, of: None, likeness: Likeness = SURE
+) -> list[Copy]:
     """All images whose details match another's after rotation, reflection, a shift and a change of scale.
 
     `images` in batches of (B, C, H, W), uint8; `labels` (N,). Each image has a descriptor that neither rotations nor
@@ -52,8 +67,8 @@ def near_copies(images: Iterable[Tensor], labels: Tensor, watch: Watch = lambda 
     their surroundings, so that a common background or brightness does not count. Images without details are never
     copies of each other here.
 
-    Two images are copies if this correlation is at least ALIKE, and in Fisher's z far above that of random pairs
-    of one class (`threshold`): different trousers look more alike than different dogs.
+    Two images are copies if this correlation is at least that of `likeness`, and in Fisher's z far above that of
+    random pairs of one class (`threshold`): different trousers look more alike than different dogs.
     """
     small = reduced(images)
     details = sharpened(small)
@@ -61,10 +76,12 @@ def near_copies(images: Iterable[Tensor], labels: Tensor, watch: Watch = lambda 
     place = rich.nonzero().flatten()
     if len(place) < 2:
         return []
-    neighbours = nearest(small[place], watch)  # (n, candidates): position, and the view that matched
+    neighbours = nearest(
+        small[place], likeness.candidates, watch
+    )  # (n, candidates): position, and the view that matched
     pairs: dict[tuple[int, int], float] = {}
     details = details[place]
-    least = threshold(details, labels[place])
+    least = threshold(details, labels[place], likeness)
     for rank in range(neighbours.shape[1]):
         other, view = neighbours[:, rank, 0], neighbours[:, rank, 1]
         for begin in range(0, len(place), BLOCK):
@@ -77,7 +94,7 @@ def near_copies(images: Iterable[Tensor], labels: Tensor, watch: Watch = lambda 
     return [Copy(a, b, alike) for (a, b), alike in sorted(pairs.items())]
 
 
-def threshold(details: Tensor, labels: Tensor) -> float:
+def threshold(details: Tensor, labels: Tensor, likeness: Likeness) -> float:
     """The correlation from which two images of this set are copies."""
     rng = generator(0, "similarity")
     one, other = torch.randint(len(labels), (2, 50 * SAMPLE), generator=rng)
@@ -87,7 +104,9 @@ def threshold(details: Tensor, labels: Tensor) -> float:
     plain = torch.tensor(PLAIN).expand(len(chosen), 3)
     alike = aligned(details[one[chosen]], details[other[chosen]], plain)
     middle, high = torch.atanh(alike.clamp(max=1 - 1e-6)).quantile(torch.tensor([0.5, HIGH])).tolist()
-    return min(max(ALIKE, tanh(middle + FAR * (high - middle))), SURE)  # by quantiles: some of these pairs are copies
+    return min(
+        max(likeness.correlation, tanh(middle + likeness.far * (high - middle))), CERTAIN
+    )  # by quantiles: some of these pairs are copies
 
 
 PLAIN = (0.0, 0.0, 1.0)  # no shift, full size
@@ -123,13 +142,13 @@ def descriptor(images: Tensor, view: Tensor) -> Tensor:
     return waves[..., :WAVES].flatten(1)
 
 
-def nearest(images: Tensor, watch: Watch) -> Tensor:
+def nearest(images: Tensor, candidates: int, watch: Watch) -> Tensor:
     """The most similar other images by descriptor, and the view of the first that matches, (n, candidates, 2)"""
     n, plain = len(images), torch.tensor(PLAIN)
     plain_descriptors = torch.cat([descriptor(part, plain) for part in images.split(BLOCK)])
     whiten = whitening(plain_descriptors)
     known = whiten(plain_descriptors)
-    found = torch.empty(n, min(CANDIDATES, n - 1), 2, dtype=torch.int64)
+    found = torch.empty(n, min(candidates, n - 1), 2, dtype=torch.int64)
     for begin in range(0, n, BLOCK):
         watch(begin, n)
         part = images[begin : begin + BLOCK]
@@ -228,7 +247,7 @@ def group_copies(files: Sequence[ImageFile], root: Path) -> list[ImageFile]:
 
 @lru_cache(maxsize=1)  # a run asks twice: for its training images and for its test images
 def copies_among(state: tuple[tuple[Path, int], ...], labels: tuple[str, ...]) -> list[Copy]:
-    """Near-copies among files, by position; `state` has every file and when it was changed."""
+    """Probable copies among files, by position; `state` has every file and when it was changed."""
     paths = [path for path, _ in state]
     require_decoders(paths)
     images = torch.zeros(len(paths), 3, SIDE, SIDE, dtype=torch.uint8)
@@ -238,4 +257,4 @@ def copies_among(state: tuple[tuple[Path, int], ...], labels: tuple[str, ...]) -
         except Exception:  # a broken file makes a decoder raise almost anything; it is reported when it is read
             continue
     numbers = {label: number for number, label in enumerate(sorted(set(labels)))}
-    return near_copies(images.split(1024), torch.tensor([numbers[label] for label in labels]))
+    return near_copies(images.split(1024), torch.tensor([numbers[label] for label in labels]), likeness=PROBABLE)
