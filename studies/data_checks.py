@@ -2,11 +2,12 @@
 
     python studies/data_checks.py clean        findings on two sound sets of 1,500 images at three sites (goal: none)
     python studies/data_checks.py planted      the same with damaged, doubled, misspelt and augmented files
-    python studies/data_checks.py leakage [SEEDS]
+    python studies/data_checks.py leakage [SEEDS [SET]]
 
-`leakage` writes 300 pictures of CIFAR-10 with four augmented copies of each into a folder, and trains on it with test
-images chosen by name and grouped; both models are also asked about 600 pictures that nobody trained on. Copies are
-turned by up to 15 degrees, shifted, mirrored, and of another brightness. All images are training images of their sets.
+`leakage` writes 300 pictures of SET (default: cifar10) with four augmented copies of each into a folder, and trains on
+it with test images chosen by name and grouped; both models are also asked about 600 pictures that nobody trained on.
+Copies are turned by up to 15 degrees, shifted, mirrored, and of another brightness. All images are training images of
+their sets.
 """
 
 import sys
@@ -193,18 +194,18 @@ PLANT = {
 }
 
 
-def leakage(seeds: int) -> None:
+def leakage(seeds: int, name: str) -> None:
     rows: dict[str, list[float]] = {}
     for seed in range(1, seeds + 1):
         with tempfile.TemporaryDirectory() as place:
             root, rng = Path(place), np.random.default_rng(seed)
-            for at, (picture, label) in enumerate(pictures("cifar10", PICTURES, seed)):
+            for at, (picture, label) in enumerate(pictures(name, PICTURES, seed)):
                 folder = root / "images" / SITES[at % 3] / label
                 folder.mkdir(parents=True, exist_ok=True)
                 picture.save(folder / f"{at:05d}.png")
                 for copy in range(COPIES):
                     changed(picture, rng).save(folder / f"{int(rng.integers(10**8)):08d}-{copy}.png")
-            for at, (picture, label) in enumerate(pictures("cifar10", HELD_OUT, seed, PICTURES)):
+            for at, (picture, label) in enumerate(pictures(name, HELD_OUT, seed, PICTURES)):
                 folder = root / "new" / label
                 folder.mkdir(parents=True, exist_ok=True)
                 picture.save(folder / f"{at:05d}.png")
@@ -220,9 +221,9 @@ def leakage(seeds: int) -> None:
                 rows.setdefault(f"{split}: accuracy on new pictures", []).append(new)
                 rows.setdefault(f"{split}: too high by", []).append(result.accuracy - new)
                 rows.setdefault(f"{split}: the run warned", []).append(float(warned))
-    for name, values in rows.items():
+    for row, values in rows.items():
         spread = f" +- {stdev(values):.3f}" if len(values) > 1 else ""
-        print(f"{name}: {fmean(values):.3f}{spread} (n = {len(values)})", flush=True)
+        print(f"{row}: {fmean(values):.3f}{spread} (n = {len(values)})", flush=True)
 
 
 SMALL = ("data.size=32", "data.channels=3", "encoder=none", "fusion.map.filters=64", "engine.workers=1")
@@ -230,9 +231,10 @@ SMALL = ("data.size=32", "data.channels=3", "encoder=none", "fusion.map.filters=
 
 if __name__ == "__main__":
     commands = {"clean": clean, "planted": planted}
-    if sys.argv[1:2] == ["leakage"]:
-        leakage(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
-    elif len(sys.argv) == 2 and sys.argv[1] in commands:
-        commands[sys.argv[1]]()
-    else:
-        sys.exit(__doc__)
+    match sys.argv[1:]:
+        case ["leakage", *rest] if len(rest) <= 2:
+            leakage(int(rest[0]) if rest else 3, rest[1] if len(rest) == 2 else "cifar10")
+        case [command] if command in commands:
+            commands[command]()
+        case _:
+            sys.exit(__doc__)

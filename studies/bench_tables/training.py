@@ -47,11 +47,13 @@ ROWS = {  # method: how it is trained, and its own fusion; most wanted first
     "centralised": ("centralised", "feature-ensemble"),
 }
 TRAININGS = tuple(dict.fromkeys(training for training, _ in ROWS.values()))
-# rules that train nothing at the server; `calibrated` changes no prediction
+# rules that train nothing at the server; `calibrated` changes no prediction, `trained-and-sums` needs another upload
 RULES = tuple(
     kind
     for kind, rule in FUSIONS.items()
-    if rule.cost != TRAINS_AT_SERVER and rule.group != FUSIONS["linear-head"].group and kind != "calibrated"
+    if rule.cost != TRAINS_AT_SERVER
+    and rule.group != FUSIONS["linear-head"].group
+    and kind not in ("calibrated", "trained-and-sums")
 )
 IN_STUDIES = {  # the same settings, trained by a study at scale cpu
     ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
