@@ -25,10 +25,10 @@ STUDIES = Path(__file__).parent
 STEPS: tuple[tuple[str, ...], ...] = (  # most wanted first
     ("study", "5"),
     ("study", "2"),
-    ("study", "4"),
-    ("bench", "trained"),
     ("study", "1"),
     ("study", "3"),
+    ("study", "4"),
+    ("bench", "trained"),
 )
 
 
