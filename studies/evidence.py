@@ -24,9 +24,9 @@ BELOW = ("studies", "bench", "precision", "explore")  # folders of RUNS that hol
 STUDIES = Path(__file__).parent
 STEPS: tuple[tuple[str, ...], ...] = (  # most wanted first
     ("study", "5"),
-    ("study", "2"),
     ("study", "1"),
     ("study", "3"),
+    ("study", "2"),
     ("study", "4"),
     ("bench", "trained"),
 )

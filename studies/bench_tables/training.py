@@ -21,7 +21,7 @@ STUDIES = Path("runs/studies")
 SETTINGS = [
     "data.limit=10000",
     "data.test_limit=5000",
-    "model.kind=resnet8",
+    "model.kind=resnet8_half",
     "partition.clients=5",
     "partition.alpha=0.05",
     "training.batch_size=32",
@@ -56,9 +56,7 @@ RULES = tuple(
     and kind not in ("calibrated", "trained-and-sums")
 )
 IN_STUDIES = {  # the same settings, trained by a study at scale cpu
-    ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
-    ("svhn", "v12"): "5-cpu/explosion/runs/v12-feature-ensemble",
-    ("svhn", "v12-gamma"): "5-cpu/explosion/runs/v12-gamma-feature-ensemble",
+    ("svhn", "v4"): "4-cpu/others/runs/v4",
     ("svhn", "v7"): "4-cpu/others/runs/v7",
     ("svhn", "closed-form"): "4-cpu/others/runs/closed-form",
     ("cifar10", "v4"): "2-cpu/rules/runs/v4",
