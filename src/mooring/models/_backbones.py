@@ -56,10 +56,14 @@ def residual(
 
     with torch.random.fork_rng(devices=[]):  # construction draws weights that are drawn again below
         inputs = scaled(stem)
-        layers: list[nn.Module] = [nn.Conv2d(channels, inputs, 3, stride, 1, bias=False), nn.BatchNorm2d(inputs), nn.ReLU()]
-        for size, blocks, stride in stages:
+        layers: list[nn.Module] = [
+            nn.Conv2d(channels, inputs, 3, stride, 1, bias=False),
+            nn.BatchNorm2d(inputs),
+            nn.ReLU(),
+        ]
+        for size, blocks, first in stages:
             for block in range(blocks):
-                layers.append(Block(inputs, scaled(size), stride if block == 0 else 1))
+                layers.append(Block(inputs, scaled(size), first if block == 0 else 1))
                 inputs = scaled(size)
         layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     encoder = nn.Sequential(*layers)
