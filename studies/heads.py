@@ -42,7 +42,7 @@ OFFERED: dict[str, Solver] = {
 SIZES = (64, 192)
 SHRINKAGES = (0.3, 0.6, 0.9)
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
-GROUPS, CODES = 256, 8
+GROUPS, CODES = 128, 8
 Found = dict[str, tuple[float, float | None]]  # accuracy and expected accuracy of each head
 
 
@@ -80,8 +80,10 @@ def richer(own: Division) -> Found:
     ridge, unit = ridge.log_softmax(1), unit.log_softmax(1)
     found: Found = {"ridge": (own.accuracy(ridge), expected)}
     found["ridge + unit-columns"] = (best_sum(own, ridge, unit), None)
+    values, vectors = torch.linalg.eigh(own.moments.covariance)
     for size in SIZES:
-        quadratic = [scores.log_softmax(1) for scores in quadratic_scores(own, size)]
+        project = vectors[:, -size:] * values[-size:].rsqrt()
+        quadratic = [scores.log_softmax(1) for scores in quadratic_scores(own, project)]
         found[f"quadratic, {size}"] = (max(map(own.accuracy, quadratic)), None)
         found[f"ridge + quadratic, {size}"] = (max(best_sum(own, ridge, scores) for scores in quadratic), None)
     found["codes"], found["features + codes"] = ((accuracy, None) for accuracy in with_codes(own))
@@ -92,11 +94,9 @@ def best_sum(own: Division, one: Tensor, other: Tensor) -> float:
     return max(own.accuracy(one + share * other) for share in SHARES)
 
 
-def quadratic_scores(own: Division, size: int) -> Iterator[Tensor]:
+def quadratic_scores(own: Division, project: Tensor) -> Iterator[Tensor]:
     """log N(u; m_c, (1 - g) V_c + g V) + log q_c for every shrinkage g, u the leading principal components"""
     moments = own.moments
-    values, vectors = torch.linalg.eigh(moments.covariance)
-    project = vectors[:, -size:] * values[-size:].rsqrt()
     u, new = ((x - moments.centre) * moments.inverse @ project for x in (own.fitted, own.new))
     pooled = project.T @ moments.within @ project
     for shrinkage in SHRINKAGES:

@@ -79,6 +79,19 @@ def test_fuse_compares_all_heads_over_the_sums_of_a_run_and_keeps_the_comparison
     assert "linear-head (within-class (own))" in Path("page.html").read_text("utf-8")
 
 
+def test_auto_takes_the_head_that_is_best_on_validation_images_where_the_server_has_any(cli):
+    own = ["encoder.filters=16", "data.limit=400", "data.validation=0.3", "fusion.solver=auto", "engine.workers=1"]
+    code, _, err = cli("run", *own, "out=r")
+    assert code == 0, err
+    code, out, err = cli("fuse", "r")
+    assert code == 0, err
+    assert "solver=auto takes the first that is best on them" in out
+    rows = RunFolder(Path("r")).fusions
+    run = RunFolder(Path("r")).result.rounds[-1]
+    assert run.validation_accuracy == max(row.validation_accuracy for row in rows)
+    assert {row.head["kind"] for row in rows} == {"ridge", "within-class", "unit-columns"}
+
+
 def test_colour_or_many_pixels_ask_for_an_encoder():
     assert one("data=cifar10").method.fusion.map == EncoderFeatures(views="mirrored")
     assert one("data=svhn").method.fusion.map == EncoderFeatures()  # a mirrored digit is another sign

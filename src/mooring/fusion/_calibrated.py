@@ -85,11 +85,17 @@ class Calibrated(Fusion):
 
 def fitted(predictor: Predictor, validation: ImageSet) -> float:
     """The best temperature between the coldest and the hottest one."""
+    with torch.no_grad():
+        scores = torch.cat([predictor(batch) for batch in batches(validation.images, BATCH)])
+    return best_temperature(scores, validation.labels)
+
+
+def best_temperature(scores: Tensor, labels: Tensor) -> float:
+    """T of the highest likelihood of these labels under softmax(scores / T)."""
     from scipy.optimize import brentq
 
-    with torch.no_grad():
-        scores = torch.cat([predictor(batch) for batch in batches(validation.images, BATCH)]).double()
-    right = scores.gather(1, validation.labels[:, None])[:, 0]
+    scores = scores.double()
+    right = scores.gather(1, labels[:, None])[:, 0]
 
     def slope(log_temperature: float) -> float:
         """d NLL / d(1/T) = mean( sum_c p_c score_c - score_y ), rising in 1/T: the likelihood has one peak."""

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import torch
+from torch import Tensor
 
+from mooring.data import batches
 from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, ServerCost
-from mooring.fusion._calibrated import fitted
+from mooring.fusion._calibrated import BATCH, best_temperature
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion._gaussian_head import Posterior, Prior
 from mooring.fusion._predictor import Confidence, FittedHead, Scorer
@@ -22,7 +24,7 @@ from mooring.fusion._solvers import (
     standardise_moments,
     sureness,
 )
-from mooring.fusion._within_class import heads_of, solve
+from mooring.fusion._within_class import heads_of, heads_to_try, solve
 from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, feature_reduction, map_for_shape
 from mooring.schema import ADDED_LATER, Doc
 from mooring.types import Upload
@@ -39,7 +41,8 @@ class LinearHeadFusion(Fusion):
     log p(c | s) = (s V^-1 m_c - 1/2 m_c V^-1 m_c + log p(c)) / T - log p(s),  m_c and V the means and covariance of s
 
     and T the temperature fitted on validation images, if the server has any, else `temperature_of`: confidence
-    is meaningful without an image at the server. Standardising is a linear change and happens after adding up.
+    is meaningful without an image at the server. On validation images `solver=auto` also compares the heads.
+    Standardising is a linear change and happens after adding up.
 
     With `privacy` all of it is done on features that were reduced, and on sums that are under noise.
     """
@@ -80,23 +83,31 @@ class LinearHeadFusion(Fusion):
     def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
         totals = self._moments.total(uploads)
         moments = standardise_moments(totals)
-        fit, made = solve(self.solver, moments)
-        likelihood = gaussian_scores(moments, fit)
         shares = moments.shares if self.prior == "counts" else torch.full_like(moments.shares, 1 / len(moments.shares))
         features = map_for_shape(self.map, server.blueprint.shape)
         phi = features.build(server.blueprint)
 
-        def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
+        def predictor(
+            found: tuple[Fit, FittedHead], temperature: float, confidence: Confidence = "probability"
+        ) -> FrozenFeatures:
+            likelihood = gaussian_scores(moments, found[0])
             cooled = Affine(likelihood.weight / temperature, likelihood.bias / temperature)
             head = self._before(Posterior(cooled, shares.log() / temperature), server.blueprint)
             result = FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
-            result.made = made
+            result.made = found[1]
             return result
 
         if server.validation:
-            return predictor(fitted(predictor(1.0), server.validation))
-        known = fit.error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
-        return predictor(temperature_of(moments, fit), "probability" if known else "score")
+            heads = [solve(solver, moments) for solver in heads_to_try(self.solver)]
+            with torch.no_grad():
+                own = [phi(batch) for batch in batches(server.validation.images, BATCH)]
+                scores = [scores_of(predictor(found, 1.0), own) for found in heads]
+            right = [int((of_head.argmax(1) == server.validation.labels).sum()) for of_head in scores]
+            best = right.index(max(right))
+            return predictor(heads[best], best_temperature(scores[best], server.validation.labels))
+        found = solve(self.solver, moments)
+        known = found[0].error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
+        return predictor(found, temperature_of(moments, found[0]), "probability" if known else "score")
 
     def heads(self, uploads: Sequence[Upload]) -> tuple[FittedHead, ...]:
         """All heads from the sums of these uploads, the best first."""
@@ -107,6 +118,10 @@ class LinearHeadFusion(Fusion):
         return (
             head if self.privacy is None else Reduced(*feature_reduction(self.map, blueprint, self.privacy.size), head)
         )
+
+
+def scores_of(predictor: FrozenFeatures, features: Sequence[Tensor]) -> Tensor:
+    return torch.cat([predictor.from_features(batch.double()) for batch in features])
 
 
 def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:

@@ -115,12 +115,17 @@ def heads_of(moments: Standardised) -> tuple[FittedHead, ...]:
 
 @dataclass(frozen=True)
 class Auto(Checked):
-    """The head with the highest expected accuracy: `ridge`, or `within-class` with one of its two penalties."""
+    """The head that is best on validation images, if the server has any; else the highest expected accuracy."""
 
     kind: ClassVar[str] = "auto"
 
     def __call__(self, moments: Standardised) -> Fit:
         return max((solve(solver, moments) for solver in HEADS), key=lambda found: found[1].expected_accuracy)[0]
+
+
+def heads_to_try(solver: Solver) -> tuple[Solver, ...]:
+    """What is compared on validation images; of equally good ones the first is taken."""
+    return HEADS if isinstance(solver, Auto) else (solver,)
 
 
 SOLVERS: dict[str, type[Solver]] = {
