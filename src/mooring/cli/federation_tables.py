@@ -148,7 +148,7 @@ def heads_table(heads: "Sequence[FittedHead]") -> Table:
     title = "\nheads from the same sums, compared without images"
     table = plain_table("head", *numbers, title=title, title_justify="left")
     for head in heads:
-        table.add_row(*head.cells.values(), f"{head.expected_accuracy:.3f}", f"{head.seconds:.1f}")
+        table.add_row(*head.cells.values(), f"{head.expected_accuracy or 0.0:.3f}", f"{head.seconds:.1f}")
     return table
 
 

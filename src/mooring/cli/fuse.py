@@ -121,9 +121,9 @@ def show_fusions(rows: "list[FusionRecord]", delivered: int, trained: "Result") 
 
 def heads_of_rule(own: "Fusion") -> "list[Fusion]":
     """The rule of a run over sums with every head that can be computed from them; no rule for any other run."""
-    from mooring.fusion import HEADS, LinearHeadFusion
+    from mooring.fusion import ALL_HEADS, LinearHeadFusion
 
-    return [replace(own, solver=solver) for solver in HEADS] if isinstance(own, LinearHeadFusion) else []
+    return [replace(own, solver=solver) for solver in ALL_HEADS] if isinstance(own, LinearHeadFusion) else []
 
 
 def is_file(word: str) -> bool:

@@ -60,7 +60,7 @@ def judged(run: FinishedRun, rule: LinearHeadFusion, judgement: RunJudgement) ->
     table = [
         HeadAccuracy(predictor.made.cells["head"], predictor.made.expected_accuracy, row.total() / images.total())
         for predictor, row in zip(compared, found[1 + 3 * count :], strict=True)
-        if predictor.made is not None
+        if predictor.made is not None and predictor.made.expected_accuracy is not None
     ]
     return replace(judgement, sites=rows, heads=tuple(sorted(table, key=lambda head: -head.expected)))
 

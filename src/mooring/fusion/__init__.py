@@ -35,9 +35,10 @@ from mooring.fusion._standardised_sum import StandardisedSum
 from mooring.fusion._trained_and_sums import TrainedAndSums
 from mooring.fusion._typical import PREFIX as TYPICAL
 from mooring.fusion._typical import Typical, typical_of
-from mooring.fusion._within_class import HEADS, SOLVERS, heads_of
+from mooring.fusion._within_class import ALL_HEADS, HEADS, SOLVERS, heads_of
 
 __all__ = [
+    "ALL_HEADS",
     "ENSEMBLES",
     "FUSIONS",
     "HEADS",

@@ -27,7 +27,7 @@ class FittedHead:
     """A head that was computed from sums: its solver, the accuracy to compare it by, and the time it took."""
 
     solver: Tree  # with the strength that the sums chose
-    expected_accuracy: float
+    expected_accuracy: float | None  # None for a head whose scores of images left out do not follow from the sums
     seconds: float
 
     @property

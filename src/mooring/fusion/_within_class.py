@@ -96,21 +96,24 @@ def expected_accuracy(moments: Standardised, fit: Fit) -> Tensor:
     return right
 
 
+# heads whose scores for an image left out follow from the sums, so that the sums alone can compare them
 HEADS: tuple[Solver, ...] = (Ridge(), WithinClassRidge(towards="equal"), WithinClassRidge(towards="own"))
+ALL_HEADS: tuple[Solver, ...] = (*HEADS, Discriminant(), UnitColumns())
 
 
 def solve(solver: Solver, moments: Standardised) -> tuple[Fit, FittedHead]:
     """A fit, and what there is to say about it."""
     began = monotonic()
     fit = solver(moments)
-    expected = float(expected_accuracy(moments, fit))
+    known = isinstance(fit.solver, Ridge | WithinClassRidge)
+    expected = float(expected_accuracy(moments, fit)) if known else None
     return fit, FittedHead(to_tree(fit.solver or solver), expected, monotonic() - began)
 
 
 def heads_of(moments: Standardised) -> tuple[FittedHead, ...]:
-    """All heads from the same sums, the best first; of equal ones, the simpler first."""
+    """The heads that the sums can compare, the best first; of equal ones, the simpler first."""
     heads = (solve(solver, moments)[1] for solver in HEADS)
-    return tuple(sorted(heads, key=lambda head: -head.expected_accuracy))
+    return tuple(sorted(heads, key=lambda head: -(head.expected_accuracy or 0.0)))
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,12 @@ class Auto(Checked):
     kind: ClassVar[str] = "auto"
 
     def __call__(self, moments: Standardised) -> Fit:
-        return max((solve(solver, moments) for solver in HEADS), key=lambda found: found[1].expected_accuracy)[0]
+        return max((solver(moments) for solver in HEADS), key=lambda fit: float(expected_accuracy(moments, fit)))
 
 
 def heads_to_try(solver: Solver) -> tuple[Solver, ...]:
     """What is compared on validation images; of equally good ones the first is taken."""
-    return HEADS if isinstance(solver, Auto) else (solver,)
+    return ALL_HEADS if isinstance(solver, Auto) else (solver,)
 
 
 SOLVERS: dict[str, type[Solver]] = {

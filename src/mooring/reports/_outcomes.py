@@ -23,6 +23,7 @@ from mooring.sweeps import Factors, SummaryRow, SweepTables
 from mooring.wording import number, plural, round_number, setting, size
 
 EXPECTED = "expected: from the sums alone, to compare heads; solver=auto takes the first"
+VALIDATED = "validation: on the server's own images; solver=auto takes the first that is best on them"
 HEAD_METRICS = ("accuracy", INTERVAL, "ECE")
 WIDEST = 24  # characters of a method with its changes
 
@@ -85,10 +86,14 @@ def fusion_tables(rows: Sequence[FusionRecord], delivered: int, trained: Result)
     settled = " No settled winner by one run." if len(rows) > 1 else ""
     note = f"{where}; {one_seed(first)}\n{baseline_sentence(trained, number)}{settled}"
     if all(row.head is not None for row in rows) and len(rows) > 1:
-        leaders = sorted(rows, key=lambda row: -(row.expected_accuracy or 0.0))
-        return [Table.from_rows("heads", "Heads from the same sums", map(head_row, leaders), f"{note}\n{EXPECTED}")]
-    best_first = sorted(rows, key=lambda row: -row.accuracy)
-    by_track = {track: [row for row in best_first if row.track == track] for track in TRACKS}
+        validated = all(row.validation_accuracy is not None for row in rows)
+        measured = [row.validation_accuracy if validated else row.expected_accuracy for row in rows]
+        best_first = sorted(range(len(rows)), key=lambda at: -(measured[at] or 0.0))
+        leaders = [rows[at] for at in best_first]
+        said = f"{note}\n{VALIDATED if validated else EXPECTED}"
+        return [Table.from_rows("heads", "Heads from the same sums", map(head_row, leaders), said)]
+    by_accuracy = sorted(rows, key=lambda row: -row.accuracy)
+    by_track = {track: [row for row in by_accuracy if row.track == track] for track in TRACKS}
     return [
         Table.from_rows(f"fusions-{track}", track, map(fusion_cells, same), note)
         for track, same in by_track.items()
