@@ -127,8 +127,11 @@ class FusionProgress:
             self.display.say(f"{rule} trains at the server, which takes longer; Ctrl-C keeps what is fused", "dim")
 
     def end(self, row: "FusionRecord") -> None:
+        from mooring.fusion import head_cells
+
         accuracy = accuracy_text(row.accuracy, row.test_images)
-        self._say(f"{row.fusion}: {accuracy} in {monotonic() - self.since:.1f} s")
+        name = row.fusion if row.head is None else head_cells(row.head)["head"]
+        self._say(f"{name}: {accuracy} in {monotonic() - self.since:.1f} s")
         for remark in self.remarks:
             self.display.say(remark, "dim")
         self.remarks = []
