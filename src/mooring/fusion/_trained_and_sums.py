@@ -101,21 +101,26 @@ class TrainedAndSums(Fusion):
 
 def best_factors(sums: Predictor, trained: Predictor, validation: ImageSet) -> Tensor:
     """argmax over u, v >= 0 of the log-likelihood of softmax(u a + v b) - PULL |(u, v) - (1, USUAL_WEIGHT)|^2, (2,)"""
-    from scipy.optimize import minimize  # here: every start would pay for it
-
     with torch.no_grad():
         parts = [(sums(batch), trained(batch)) for batch in batches(validation.images, BATCH)]
-    logs = torch.stack([torch.cat(own).double().log_softmax(1) for own in zip(*parts, strict=True)])  # (2, N, C)
-    right = logs.gather(2, validation.labels.expand(2, -1)[:, :, None])[:, :, 0]  # (2, N)
+    of_sums, of_trained = (torch.cat(own) for own in zip(*parts, strict=True))
+    return factors_of(of_sums, of_trained, validation.labels)
+
+
+def factors_of(sums: Tensor, trained: Tensor, labels: Tensor) -> Tensor:
+    """The same for scores that are known, (N, C) each"""
+    from scipy.optimize import minimize  # here: every start would pay for it
+
+    logs = torch.stack([scores.double().log_softmax(1) for scores in (sums, trained)])  # (2, N, C)
+    right = logs.gather(2, labels.expand(2, -1)[:, :, None])[:, :, 0]  # (2, N)
 
     def loss(factors: "NDArray[np.float64]") -> tuple[float, "NDArray[np.float64]"]:
         scores = torch.einsum("m,mnc->nc", torch.from_numpy(factors), logs)
         slope = ((scores.softmax(1) * logs).sum(2) - right).mean(1)
         value = (scores.logsumexp(1) - torch.from_numpy(factors) @ right).mean()
-        apart, pull = factors - usual, PULL / len(validation)
+        apart, pull = factors - usual, PULL / len(labels)
         return float(value) + pull * float(apart @ apart), slope.numpy() + 2 * pull * apart
 
     usual = np.array([1.0, USUAL_WEIGHT])
-
     found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * 2)
     return torch.from_numpy(found.x).float()
