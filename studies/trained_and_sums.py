@@ -142,6 +142,7 @@ def show(rows: dict[str, list[Row]]) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    torch.set_num_threads(1)  # batches are examined in order
     found: defaultdict[str, list[Row]] = defaultdict(list)
     for name in sys.argv[1:]:
         label, row = measure(Path(name))

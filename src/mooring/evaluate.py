@@ -29,7 +29,7 @@ from mooring.fusion import (
     mean_on_own_labels,
 )
 from mooring.processes import one_thread, return_freed_memory, stopping_if, threads
-from mooring.record import Metrics, OwnLabels
+from mooring.record import Metrics, OwnLabels, TrainingGain
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
 
@@ -132,18 +132,20 @@ class Examiner:
 
     def examine_with_members(
         self, predictor: Predictor, own: Sequence[Sequence[int]] = ()
-    ) -> tuple[Metrics, dict[int, Metrics], OwnLabels | None]:
+    ) -> tuple[Metrics, dict[int, Metrics], OwnLabels | None, TrainingGain | None]:
         """A predictor, and each client that takes part in it alone, in one pass over the encoders; and personalised,
         where `own` has the images of each class at each site and the predictor allows it."""
         with self.holding(predictor):
-            passes = batch_by_batch(predictor.with_members, self._test.images, self._device)
-        scores, labels = torch.cat([part for part, _ in passes]).cpu(), self._test.labels
-        members = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits in passes), strict=True)]
+            passes = batch_by_batch(predictor.with_parts, self._test.images, self._device)
+        scores, labels = torch.cat([part for part, _, _ in passes]).cpu(), self._test.labels
+        members = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits, _ in passes), strict=True)]
+        parts = [torch.cat(logits).cpu() for logits in zip(*(logits for _, _, logits in passes), strict=True)]
         alone = [measure(logits, labels) for logits in members]
+        gain = TrainingGain(*(accuracy_of(logits, labels) for logits in parts)) if parts else None
         with threads(1):
             found = mean_on_own_labels(scores, labels, own) if can_be_personal(predictor) else None
         personal = None if found is None else OwnLabels(*found)
-        return measure(scores, labels), dict(zip(predictor.clients, alone, strict=True)), personal
+        return measure(scores, labels), dict(zip(predictor.clients, alone, strict=True)), personal, gain
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ class Evaluation:
     validation_accuracy: float | None = None  # on the server's validation images, if it has any
     alone_images: int | None = None  # that the clients were evaluated on
     own_labels: OwnLabels | None = None
+    training_gain: TrainingGain | None = None
 
 
 def evaluate(
@@ -180,11 +183,11 @@ def evaluate(
     if fusion.streams:
         return_freed_memory()  # square matrices of features
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
-    fused, alone, personal = examiner.examine_with_members(predictor, own)
+    fused, alone, personal, gain = examiner.examine_with_members(predictor, own)
     images = examiner.images if alone else None
     if most and not alone and FeatureEnsemble.needs <= fusion.needs:
         alone, images = clients_alone(uploads, server, examiner, most), min(most, examiner.images)
-    return Evaluation(fused, alone, seconds, predictor, validation, images, personal)
+    return Evaluation(fused, alone, seconds, predictor, validation, images, personal, gain)
 
 
 def threads_of(fusion: Fusion) -> int:
@@ -208,8 +211,11 @@ def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner,
 
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:
     """On images that are no test images: what a search may look at."""
-    scores = torch.cat(batch_by_batch(predictor, images.images))
-    return float((scores.argmax(1) == images.labels).double().mean())
+    return accuracy_of(torch.cat(batch_by_batch(predictor, images.images)), images.labels)
+
+
+def accuracy_of(scores: Tensor, labels: Tensor) -> float:
+    return float((scores.argmax(1) == labels).double().mean())
 
 
 def batch_by_batch(look: Callable[[Tensor], T], images: Images, device: Device = CPU) -> list[T]:

@@ -14,7 +14,8 @@ from onnx_files import small_encoder
 from mooring import load, run_experiment
 from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
-from mooring.execution import prepare
+from mooring.execution import fuse as fuse_again
+from mooring.execution import fusion_of, prepare
 from mooring.fusion import LinearHeadFusion, decode_predictor, encode_predictor, fuse
 from mooring.fusion._base import Server
 from mooring.models._feature_maps import DATA_FREE_MAP, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
@@ -92,6 +93,18 @@ def test_auto_takes_the_head_that_is_best_on_validation_images_where_the_server_
     run = RunFolder(Path("r")).result.rounds[-1]
     assert run.validation_accuracy == max(row.validation_accuracy for row in rows)
     assert all(row.validation_accuracy is not None for row in rows)
+
+
+def test_a_run_of_trained_and_sums_says_what_training_added(cli):
+    code, out, err = cli("run", "method=trained-and-sums", "data.limit=200", "rounds=1", "engine.workers=1", "out=r")
+    assert code == 0, err
+    result, rule = RunFolder(Path("r")).result, fusion_of(Path("r"))
+    gain = result.last.training_gain
+    points = 100 * (result.accuracy - gain.sums)
+    assert f"training {'added' if points >= 0 else 'cost'} {abs(points):.1f} points" in out
+    sums, trained = fuse_again("r", [LinearHeadFusion(rule.map), rule.trained])
+    assert (sums.accuracy, trained.accuracy) == (gain.sums, gain.trained)
+    assert sums.accuracy > 0.8
 
 
 def test_colour_or_many_pixels_ask_for_an_encoder():

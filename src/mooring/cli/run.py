@@ -202,6 +202,8 @@ def show_outcomes(
         console.print(f"{mark} {result.method}: {accuracy}, {verdict.text}", style=style)
         if (own := result.last.own_labels) is not None:
             console.print(f"{result.method}: {own.words}", style="dim", soft_wrap=True)
+        if (gain := result.last.training_gain) is not None:
+            console.print(f"{result.method}: {gain.words(result.accuracy)}", style="dim", soft_wrap=True)
         spent = result.spent or f"{result.seconds or 0:.1f} s"
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         if result.spent and result.spent.evaluated > MUCH and (result.test_images or 0) > FEWER:

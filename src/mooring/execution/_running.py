@@ -209,6 +209,7 @@ class Running:
             found.predictor.passes,
             found.alone_images,
             found.own_labels if fusion else None,
+            found.training_gain if fusion else None,
         )
         if fusion is not None and round_ == max(self.fused):
             with self.clock.during("fuse"), threads(1):

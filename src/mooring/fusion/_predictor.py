@@ -99,6 +99,10 @@ class Predictor(Saveable):
         scores: Tensor = self(images)
         return scores, []
 
+    def with_parts(self, images: Tensor) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """The same, and the scores of the predictors that this one adds up, if it does."""
+        return *self.with_members(images), []
+
     def train(self, mode: bool = True) -> Self:
         super().train(False)
         return self

@@ -42,15 +42,21 @@ class TrainedAndSumsPredictor(Predictor):
         self.hold(factors=factors)
 
     def forward(self, images: Tensor) -> Tensor:
-        return self._combined(images, self.trained(images))
+        return self._combined(self.sums(images), self.trained(images))
 
     def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
-        scores, own = self.trained.with_members(images)
-        return self._combined(images, scores), own
+        scores, own, _ = self.with_parts(images)
+        return scores, own
 
-    def _combined(self, images: Tensor, trained: Tensor) -> Tensor:
+    def with_parts(self, images: Tensor) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """The parts are the sums alone and the trained networks alone."""
+        trained, own = self.trained.with_members(images)
+        sums = self.sums(images)
+        return self._combined(sums, trained), own, [sums, trained]
+
+    def _combined(self, sums: Tensor, trained: Tensor) -> Tensor:
         u, v = self.factors
-        combined: Tensor = u * self.sums(images).log_softmax(1) + v * trained.log_softmax(1)
+        combined: Tensor = u * sums.log_softmax(1) + v * trained.log_softmax(1)
         return combined
 
     def tree(self) -> Tree:

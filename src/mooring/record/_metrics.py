@@ -47,6 +47,20 @@ class OwnLabels:
 
 
 @dataclass(frozen=True)
+class TrainingGain:
+    """Accuracy of the two parts of `trained-and-sums`, each alone."""
+
+    sums: float
+    trained: float
+
+    def words(self, both: float) -> str:
+        """Sums alone 66.9 %, trained networks alone 45.7 %: training added 2.1 points"""
+        alone = f"Sums alone {percent(self.sums)}, trained networks alone {percent(self.trained)}"
+        points = 100 * (both - self.sums)
+        return f"{alone}: training {'added' if points >= 0 else 'cost'} {abs(points):.1f} points"
+
+
+@dataclass(frozen=True)
 class Metric:
     """A column of every table of results: its title, its value, and which direction is better."""
 

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Literal
 
 from mooring.events import ClientRecord
-from mooring.record._metrics import Metrics, OwnLabels
+from mooring.record._metrics import Metrics, OwnLabels, TrainingGain
 from mooring.schema import ADDED_LATER
 from mooring.types import PartitionSummary
 
@@ -64,6 +64,7 @@ class RoundRecord:
     passes: int | None = None  # through an encoder, for one prediction
     alone_images: int | None = None  # test images that clients were evaluated on by themselves; older records: all
     own_labels: OwnLabels | None = field(default=None, metadata={ADDED_LATER: True})  # of a head over sums
+    training_gain: TrainingGain | None = field(default=None, metadata={ADDED_LATER: True})  # of `trained-and-sums`
 
     @property
     def accuracy(self) -> float:

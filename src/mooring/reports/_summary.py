@@ -71,6 +71,8 @@ def how_good(run: ReportedRun, positive: str | None) -> SummaryAnswer:
         text += f" Local-only, the mean of the clients' own models, reaches {percent(run.alone)}{fewer}."
     if (own := run.result.last.own_labels) is not None:
         text += f" {own.words}."
+    if (gain := run.result.last.training_gain) is not None:
+        text += f" {gain.words(run.result.accuracy)}."
     verdict = run.verdict
     text += f" {verdict.text[0].upper()}{verdict.text[1:]}." if verdict.warnings else ""
     return SummaryAnswer("How good it is", text, "bad" if verdict.warnings else "good" if verdict.sound else "open")
